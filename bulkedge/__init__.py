@@ -1,0 +1,49 @@
+"""bulkedge: the theory of feature learning in the first gradient steps, derived, evaluated, checked and printed.
+
+One function per command, of the same name and with the same arguments; each returns a frozen result that prints
+itself as LaTeX (`_repr_latex_` in notebooks) and JSON (`to_json()`). Names are loaded when first used.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+__version__ = "0.1.0"
+
+_PUBLIC = {
+    # functions of the command line
+    "hermite": "bulkedge.commands.hermite",
+    "check": "bulkedge.commands.check",
+    "list": "bulkedge.commands.list",
+    "show": "bulkedge.commands.show",
+    "version": "bulkedge.commands.version",
+    # objects
+    "Nonlinearity": "theory.nonlinearity",
+    "nonlinearity": "theory.nonlinearity",
+    "Enclosure": "theory.enclosure",
+    "Estimate": "numerics.estimate",
+    "InputError": "theory.errors",
+    "PrecisionError": "theory.errors",
+    "ConvergenceError": "theory.errors",
+    "Check": "numerics.check",
+    "Control": "numerics.check",
+    "MonteCarlo": "numerics.check",
+    "Ladder": "numerics.check",
+    "Rate": "numerics.check",
+    "SecondRoute": "numerics.check",
+    "Runner": "numerics.runner",
+    "Statement": "bulkedge.registry",
+}
+
+__all__ = ["__version__", *_PUBLIC]  # noqa: PLE0604 -- the names are strings, collected from the table above
+
+
+def __getattr__(name: str) -> Any:
+    if name in _PUBLIC:
+        return getattr(importlib.import_module(_PUBLIC[name]), name)
+    raise AttributeError(f"module 'bulkedge' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_PUBLIC])

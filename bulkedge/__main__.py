@@ -1,0 +1,7 @@
+"""`python -m bulkedge`."""
+
+import sys
+
+from bulkedge.cli import main
+
+sys.exit(main())

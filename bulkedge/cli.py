@@ -1,0 +1,205 @@
+"""The command line: parse, call the public function of the command's name, print. Nothing else.
+
+Exit status: 0 fine; 1 a check is not CONFIRMED or a control is not REFUTED; 2 unusable input (one line, stdout
+empty); 3 the digits asked for could not be reached (the value is printed with its honest error); 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from bulkedge.commands import COMMANDS
+
+if TYPE_CHECKING:
+    from bulkedge.result import Result
+
+
+class UsageError(Exception):
+    """The command line itself is unusable."""
+
+
+class _Parser(argparse.ArgumentParser):
+    """argparse that raises instead of exiting, and names a misspelt option together with its likely meaning."""
+
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(message)
+
+    def options(self) -> list[str]:
+        return [option for action in self._actions for option in action.option_strings]
+
+
+def _protect(tokens: Sequence[str]) -> list[str]:
+    """Let a value begin with "-": argparse takes a token for a value if it begins with a space."""
+    return [" " + t if t.startswith("-") and not t.startswith("--") and t not in {"-h", "-"} else t for t in tokens]
+
+
+def _parser(name: str, module: Any) -> _Parser:
+    parser = _Parser(prog=f"bulkedge {name}", description=COMMANDS[name], allow_abbrev=False)
+    module.configure(parser)
+    modes = parser.add_mutually_exclusive_group()
+    modes.add_argument("--json", dest="mode", action="store_const", const="json", help="one JSON object on stdout")
+    modes.add_argument("--latex", dest="mode", action="store_const", const="latex", help="a LaTeX expression")
+    modes.add_argument("--csv", dest="mode", action="store_const", const="csv", help="the table as CSV")
+    parser.set_defaults(mode="table")
+    if getattr(module, "HAS_CURVE", False):
+        parser.add_argument("--plot", metavar="FILE", help="draw the curve to FILE (.pdf, .svg or .png)")
+    return parser
+
+
+def parse(name: str, module: Any, tokens: Sequence[str]) -> argparse.Namespace:
+    """Parse a command's tokens; UsageError says what is wrong and what would do."""
+    parser = _parser(name, module)
+    arguments, rest = parser.parse_known_args(_protect(tokens))
+    for token in rest:
+        if token.startswith("--"):
+            option = token.split("=", 1)[0]
+            near = difflib.get_close_matches(option, parser.options(), n=1)
+            hint = f"did you mean {near[0]}?" if near else f"the options are {', '.join(sorted(parser.options()))}"
+            raise UsageError(f"unknown option {option}; {hint}")
+        raise UsageError(f"unexpected argument {_shorten(token.strip())!r}; see bulkedge {name} --help")
+    for key, value in vars(arguments).items():
+        if isinstance(value, str):
+            setattr(arguments, key, value.removeprefix(" "))
+        elif isinstance(value, list):
+            setattr(arguments, key, [v.removeprefix(" ") if isinstance(v, str) else v for v in value])
+    return arguments
+
+
+def _shorten(text: str) -> str:
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def _usage() -> str:
+    width = max(map(len, COMMANDS))
+    lines = [
+        "usage: bulkedge COMMAND ...",
+        "",
+        "Theory of feature learning in the first gradient steps: derive, evaluate, check, print.",
+        "",
+        "commands:",
+        *(f"  {name:<{width}}  {text}" for name, text in COMMANDS.items()),
+        "",
+        "bulkedge COMMAND --help tells a command's options; every command takes --json and --latex.",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _print_result(result: Result, mode: str) -> None:
+    if mode == "json":
+        text = result.to_json() + "\n"
+    elif mode == "latex":
+        text = result.latex() + "\n"
+    elif mode == "csv":
+        text = _csv(result)
+    else:
+        text = _readable(result)
+    sys.stdout.write(text)
+    sys.stdout.flush()
+
+
+def _csv(result: Result) -> str:
+    import csv
+    import io
+
+    tables = result.tables()
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
+    writer.writerow(tables[0].columns)
+    writer.writerows(tables[0].rows)
+    return buffer.getvalue()
+
+
+def _readable(result: Result) -> str:
+    import io
+    import shutil
+
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    buffer = io.StringIO()
+    terminal = sys.stdout.isatty()
+    width = shutil.get_terminal_size((120, 24)).columns if terminal else 160
+    console = Console(file=buffer, width=width, force_terminal=terminal, highlight=False)
+    for table in result.tables():
+        shown = RichTable(title=table.title or None, box=box.SIMPLE_HEAD, title_justify="left")
+        for column in table.columns:
+            shown.add_column(column, overflow="fold")
+        for row in table.rows:
+            shown.add_row(*(Text(cell) for cell in row))
+        console.print(shown)
+    if result.setting:
+        console.print(Text(f"setting: {result.setting}"))
+    for note in result.notes:
+        console.print(Text(f"note: {note}"))
+    if result.source:
+        console.print(Text("source: " + ", ".join(result.source)))
+    return buffer.getvalue()
+
+
+def _run(argv: Sequence[str]) -> int:
+    if not argv or argv[0] in {"-h", "--help", "help"}:
+        sys.stdout.write(_usage())
+        return 0
+    name, tokens = argv[0], argv[1:]
+    if name == "--version":
+        name = "version"
+    if name not in COMMANDS:
+        near = difflib.get_close_matches(name, COMMANDS, n=1)
+        hint = f"did you mean {near[0]}?" if near else f"the commands are {', '.join(COMMANDS)}"
+        raise UsageError(f"unknown command {_shorten(name)!r}; {hint}")
+    module = importlib.import_module(f"bulkedge.commands.{name}")
+    arguments = parse(name, module, tokens)
+    plot = getattr(arguments, "plot", None)
+    if plot is not None:
+        from bulkedge.plotting import check_plot_path
+
+        check_plot_path(plot)
+    result: Result = module.run(arguments)
+    if plot is not None:
+        from bulkedge.plotting import save_figure
+
+        save_figure(result, plot)
+    _print_result(result, arguments.mode)
+    return result.exit_status
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line; returns the exit status."""
+    try:
+        return _run(sys.argv[1:] if argv is None else argv)
+    except UsageError as error:
+        return _complain(str(error))
+    except KeyboardInterrupt:
+        sys.stderr.write("bulkedge: interrupted; finished trials are kept where --store was given\n")
+        return 130
+    except BrokenPipeError:
+        # The reader went away (| head): not an error of ours; keep the interpreter from complaining at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except Exception as error:
+        from theory.errors import ConvergenceError, InputError, PrecisionError
+
+        if isinstance(error, InputError):
+            return _complain(str(error))
+        if isinstance(error, PrecisionError | ConvergenceError):
+            sys.stderr.write(f"bulkedge: {error}\n")
+            return 3
+        raise
+
+
+def _complain(message: str) -> int:
+    line = " ".join(message.split())
+    sys.stderr.write(f"bulkedge: {line}\n")
+    return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,13 @@
+"""The commands, one module each, named after the command; `bulkedge.cli` imports only the one that is called."""
+
+from __future__ import annotations
+
+# name -> one line of help. The module bulkedge.commands.<name> holds `configure(parser)`, the public function of
+# the same name (listed in bulkedge/__init__.py) and `run(arguments)`.
+COMMANDS = {
+    "hermite": "Hermite coefficients of a function, exact or with a rigorous error bound",
+    "check": "run the ledger of checks, each with its negative control",
+    "list": "list the statements",
+    "show": "show one statement: formula, assumptions, sources, checks",
+    "version": "print the version",
+}

@@ -1,0 +1,165 @@
+"""`bulkedge check`: run the ledger of checks."""
+
+from __future__ import annotations
+
+import argparse
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from bulkedge.result import Result, Table
+
+if TYPE_CHECKING:
+    from numerics.check import Check, CheckResult
+    from numerics.runner import Progress
+
+
+@dataclass(frozen=True)
+class CheckReport(Result):
+    """The outcome of a run of the ledger: one CheckResult per check."""
+
+    command: ClassVar[str] = "check"
+    results: tuple[CheckResult, ...]
+
+    @property
+    def exit_status(self) -> int:
+        """0 iff every check is CONFIRMED and every control REFUTED."""
+        return 0 if all(r.passed for r in self.results) else 1
+
+    def payload(self) -> dict[str, Any]:
+        """`checks`: list of id, claim, predicted, measured, stderr, verdict, control (and margin, resolution, ...)."""
+        return {
+            "checks": [
+                {
+                    "id": r.check.id,
+                    "claim": r.check.claim,
+                    "source": r.check.source,
+                    "predicted": _text(r.predicted),
+                    "measured": _text(r.measured.value),
+                    "stderr": _text(r.measured.stderr),
+                    "bias": _text(r.measured.bias),
+                    "trials": r.measured.n,
+                    "resolution": _text(r.check.resolution),
+                    "verdict": r.verdict.value,
+                    "control": r.control.value,
+                    "control_mistake": r.check.control.mistake,
+                    "control_predicted": _text(r.control_predicted),
+                }
+                for r in self.results
+            ],
+            "passed": sum(r.passed for r in self.results),
+            "failed": sum(not r.passed for r in self.results),
+        }
+
+    def tables(self) -> tuple[Table, ...]:
+        """One row per check."""
+        columns = ("ID", "claim", "predicted", "measured", "verdict", "negative control", "verdict on it")
+        rows = tuple(
+            (
+                r.check.id,
+                r.check.claim,
+                _short(r.predicted, r.check.resolution),
+                f"{_short(r.measured.value, r.check.resolution)} +- {r.measured.stderr or r.measured.bias:.1g}",
+                r.verdict.value,
+                f"{r.check.control.mistake}: {_short(r.control_predicted, r.check.resolution)}",
+                r.control.value,
+            )
+            for r in self.results
+        )
+        failed = [r.check.id for r in self.results if not r.passed]
+        title = f"{len(rows) - len(failed)} passed, {len(failed)} failed" + (f": {', '.join(failed)}" if failed else "")
+        return (Table(columns, rows, title),)
+
+    def latex(self) -> str:
+        """An array of IDs, predictions and measurements."""
+        body = r" \\ ".join(
+            rf"\text{{{r.check.id}}} & {r.predicted:.6g} & {r.measured.value:.6g} \pm {r.measured.stderr:.1g}"
+            rf" & \text{{{r.verdict.value}}}"
+            for r in self.results
+        )
+        return rf"\begin{{array}}{{lrrl}} {body} \end{{array}}"
+
+
+def _text(value: float) -> str:
+    if not math.isfinite(value):
+        raise ArithmeticError("a check produced a number that is not finite")
+    return repr(value) if value else "0"
+
+
+def _short(value: float, resolution: float) -> str:
+    """As many decimals as the resolution deserves, and one more."""
+    decimals = max(0, 1 - math.floor(math.log10(resolution)))
+    return f"{value:.{decimals}f}" if decimals <= 12 else f"{value:.12g}"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The checks to run and how."""
+    parser.add_argument("names", nargs="*", metavar="ID", help="statement IDs, prefixes of check IDs, or FILE.py")
+    parser.add_argument("--full", action="store_true", help="more trials and larger sizes")
+    parser.add_argument("--seed", default="0", help="seed of all trials (default 0)")
+    parser.add_argument("--jobs", default="1", help="worker processes; the numbers do not depend on it (default 1)")
+
+
+def select(names: Sequence[str], available: Sequence[Check]) -> tuple[Check, ...]:
+    """The checks whose ID is named, or begins with a name and a dot, or with a prefix such as "H".
+
+    Errors: InputError for a name that matches nothing.
+    """
+    from theory.errors import InputError
+
+    if not names:
+        return tuple(available)
+    chosen: dict[str, Check] = {}
+    for name in names:
+        matching = [c for c in available if c.id == name or c.id.startswith(name + ".")]
+        matching = matching or [c for c in available if c.id.startswith(name)]
+        if not matching:
+            ids = ", ".join(dict.fromkeys(c.id.split(".")[0] for c in available))
+            raise InputError("ID", f"no check is named {name[:40]!r} or begins with it", f"checks exist for {ids}")
+        chosen.update((c.id, c) for c in matching)
+    return tuple(chosen.values())
+
+
+def check(
+    names: Sequence[str] = (),
+    *,
+    full: bool = False,
+    seed: int = 0,
+    jobs: int = 1,
+    progress: Progress | None = None,
+) -> CheckReport:
+    """Run the ledger of checks, or the named ones, each with its negative control.
+
+    Accuracy: a check is CONFIRMED iff |measured - predicted| <= 4 stderr + bias < resolution (numerics.check).
+    Errors: InputError for unknown names, a seed or a number of jobs that is not usable.
+    """
+    from bulkedge import registry
+    from numerics.check import run_check
+    from numerics.runner import Runner
+    from theory.errors import InputError
+
+    if seed < 0:
+        raise InputError("seed", f"{seed} is negative", "give an integer >= 0")
+    if jobs < 1:
+        raise InputError("jobs", f"{jobs} is not a number of workers", "give an integer >= 1")
+    runner = Runner(seed=seed, jobs=jobs, progress=progress)
+    results = tuple(run_check(c, runner, full) for c in select(names, registry.checks()))
+    inputs = {"names": [*names], "full": full, "seed": seed, "jobs": jobs}
+    setting = f"seed {seed}; margin = 4 standard errors + bias"
+    return CheckReport(inputs, setting, tuple(dict.fromkeys(registry.owner(r.check.id) for r in results)), (), results)
+
+
+def run(arguments: argparse.Namespace) -> CheckReport:
+    """Run the command, with progress on stderr."""
+    from bulkedge.progress import RichProgress
+    from theory.parse import integer
+
+    with RichProgress() as progress:
+        return check(
+            arguments.names,
+            full=arguments.full,
+            seed=integer(arguments.seed, "seed"),
+            jobs=integer(arguments.jobs, "jobs"),
+            progress=progress,
+        )

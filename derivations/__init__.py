@@ -1,0 +1,1 @@
+"""Derivations: steps verified one by one and printed from the expressions that were verified."""

@@ -1,0 +1,1 @@
+"""Floats: vectorised evaluation of theory/, random matrices, simulation and Monte Carlo checks."""

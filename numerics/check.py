@@ -1,0 +1,209 @@
+"""Check: a statement made falsifiable, with a negative control.
+
+A check predicts a number, measures it by an independent route and compares. It is
+
+    CONFIRMED  iff |measured - predicted| <= margin and margin < resolution,
+    BLIND      iff margin >= resolution (it could not have seen an error that matters; BLIND fails),
+    REFUTED    otherwise,
+
+where margin = 4 stderr + bias and `resolution` is the smallest error that matters. The negative control puts the
+same measurement against a deliberately wrong prediction, at least two resolutions away, and must be REFUTED.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+
+import numpy as np
+
+from numerics.estimate import Estimate
+from numerics.runner import Runner, Trial
+from theory.enclosure import Enclosure
+
+Prediction = Callable[[], float | Enclosure]
+
+
+class Verdict(Enum):
+    """What a comparison says."""
+
+    CONFIRMED = "CONFIRMED"
+    REFUTED = "REFUTED"
+    BLIND = "BLIND"
+
+
+def verdict(predicted: float, measured: Estimate, resolution: float) -> Verdict:
+    """Compare a prediction with a measurement at a resolution (see the module's text)."""
+    if measured.margin >= resolution:
+        return Verdict.BLIND
+    return Verdict.CONFIRMED if abs(measured.value - predicted) <= measured.margin else Verdict.REFUTED
+
+
+@dataclass(frozen=True)
+class SecondRoute:
+    """A deterministic second route: `compute` returns a value with an error bound and never calls the first route."""
+
+    compute: Callable[[], Enclosure]
+
+    def estimate(self, runner: Runner, full: bool) -> Estimate:
+        """The value with its error bound as bias."""
+        result = self.compute()
+        # The comparison is in float64; what the conversion loses belongs to the error.
+        rounding = 2.0**-52 * abs(float(result))
+        return Estimate(float(result), 0.0, 1, float(result.error) + rounding)
+
+
+@dataclass(frozen=True)
+class MonteCarlo:
+    """The mean of `component` over independent trials at one size, with a derived bound of the finite-size bias."""
+
+    trial: Trial
+    component: str
+    size: int
+    trials: int
+    full_trials: int
+    bias: Callable[[int], float] | None = None
+
+    def estimate(self, runner: Runner, full: bool) -> Estimate:
+        """Mean and standard error; bias from the derived bound (0 where the statement is exact at this size)."""
+        results = runner.run(self.trial, (self.size,), self.full_trials if full else self.trials)[self.size]
+        mean = Estimate.from_samples([r[self.component] for r in results])
+        return Estimate(mean.value, mean.stderr, mean.n, self.bias(self.size) if self.bias else 0.0)
+
+
+def _ladder(runner: Runner, trial: Trial, component: str, sizes: tuple[int, ...], trials: int) -> list[Estimate]:
+    results = runner.run(trial, sizes, trials)
+    return [Estimate.from_samples([r[component] for r in results[size]]) for size in sizes]
+
+
+@dataclass(frozen=True)
+class Ladder:
+    """A limit measured over a ladder of sizes: mean(size) = limit + C size^(-rate).
+
+    The measurement is the mean at the largest size; its bias is |C| size^(-rate) with C fitted over the ladder
+    (weighted least squares with the limit left free, so that the prediction does not enter), plus one standard
+    error of that fitted term.
+    """
+
+    trial: Trial
+    component: str
+    sizes: tuple[int, ...]
+    rate: float
+    trials: int
+    full_sizes: tuple[int, ...]
+    full_trials: int
+
+    def estimate(self, runner: Runner, full: bool) -> Estimate:
+        """The mean at the largest size, its standard error, and the fitted finite-size term as bias."""
+        sizes = self.full_sizes if full else self.sizes
+        means = _ladder(runner, self.trial, self.component, sizes, self.full_trials if full else self.trials)
+        x = np.array([float(s) ** -self.rate for s in sizes])
+        _, slope, slope_error = _weighted_line(x, means)
+        return Estimate(means[-1].value, means[-1].stderr, means[-1].n, (abs(slope) + slope_error) * float(x[-1]))
+
+
+@dataclass(frozen=True)
+class Rate:
+    """The exponent of a positive quantity in the size: slope of log mean against log size over a ladder.
+
+    The bias is the change of the slope when the smallest size is left out (curvature of the ladder).
+    """
+
+    trial: Trial
+    component: str
+    sizes: tuple[int, ...]
+    trials: int
+    full_sizes: tuple[int, ...]
+    full_trials: int
+
+    def estimate(self, runner: Runner, full: bool) -> Estimate:
+        """The fitted exponent, its standard error, and the ladder's curvature as bias."""
+        sizes = self.full_sizes if full else self.sizes
+        means = _ladder(runner, self.trial, self.component, sizes, self.full_trials if full else self.trials)
+        logs = [Estimate(math.log(m.value), m.stderr / m.value, m.n) for m in means]
+        x = np.log(np.array(sizes, dtype=float))
+        _, slope, slope_error = _weighted_line(x, logs)
+        _, upper, _ = _weighted_line(x[1:], logs[1:])
+        return Estimate(slope, slope_error, means[-1].n, abs(slope - upper))
+
+
+def _weighted_line(x: np.ndarray, y: list[Estimate]) -> tuple[float, float, float]:
+    """Intercept, slope and the slope's standard error of a weighted least-squares line (at least two points)."""
+    values = np.array([e.value for e in y])
+    errors = np.array([e.stderr for e in y])
+    # A deterministic ladder has no standard errors: all points then weigh the same.
+    w = 1 / errors**2 if np.all(errors > 0) else np.ones_like(values)
+    xm, ym = np.average(x, weights=w), np.average(values, weights=w)
+    sxx = float(np.sum(w * (x - xm) ** 2))
+    slope = float(np.sum(w * (x - xm) * (values - ym))) / sxx
+    return float(ym - slope * xm), slope, 1 / math.sqrt(sxx) if np.all(errors > 0) else 0.0
+
+
+Measure = SecondRoute | MonteCarlo | Ladder | Rate
+
+
+@dataclass(frozen=True)
+class Control:
+    """A deliberately wrong prediction and what is wrong with it."""
+
+    mistake: str
+    predict: Prediction
+
+
+@dataclass(frozen=True)
+class Check:
+    """A falsifiable statement: predicted, measured, and refutable.
+
+    `id` is a statement's ID, or ID.part. `claim` is one line. `source` names paper and equation. `resolution` is the
+    smallest error that matters, in the units of the predicted number.
+    """
+
+    id: str
+    claim: str
+    source: str
+    predict: Prediction
+    measure: Measure
+    resolution: float
+    control: Control
+
+
+@dataclass(frozen=True)
+class CheckResult:
+    """The outcome of a check: what was predicted and measured, and both verdicts."""
+
+    check: Check
+    predicted: float
+    measured: Estimate
+    verdict: Verdict
+    control: Verdict
+    control_predicted: float
+
+    @property
+    def passed(self) -> bool:
+        """Confirmed, with a control that was refuted."""
+        return self.verdict is Verdict.CONFIRMED and self.control is Verdict.REFUTED
+
+
+def run_check(check: Check, runner: Runner, full: bool = False) -> CheckResult:
+    """Measure once, compare with the prediction and with the control's wrong prediction.
+
+    Errors: ValueError if the control's prediction is within two resolutions of the claim's (it would prove nothing).
+    """
+    predicted = float(check.predict())
+    wrong = float(check.control.predict())
+    if not abs(predicted - wrong) >= 2 * check.resolution:
+        raise ValueError(
+            f"check {check.id}: the control's prediction {wrong:.6g} is within two resolutions "
+            f"({check.resolution:g}) of {predicted:.6g}, so it could not be told apart"
+        )
+    measured = check.measure.estimate(runner, full)
+    return CheckResult(
+        check,
+        predicted,
+        measured,
+        verdict(predicted, measured, check.resolution),
+        verdict(wrong, measured, check.resolution),
+        wrong,
+    )

@@ -1,0 +1,1 @@
+"""Symbols only: every formula of the toolkit, stated once, exactly, in SymPy."""

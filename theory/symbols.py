@@ -1,0 +1,37 @@
+"""The symbols of the theory, made once, so that equal names are equal symbols everywhere.
+
+Names are those of the papers (CONVENTIONS.md); assumptions are the weakest under which the formulas hold.
+"""
+
+from __future__ import annotations
+
+import sympy as sp
+
+# The Gaussian variable of activations and links, and a pair of them with correlation rho.
+z = sp.Symbol("z", real=True)
+z1, z2 = sp.symbols("z1 z2", real=True)
+rho = sp.Symbol("rho", real=True)
+q11, q22 = sp.symbols("q11 q22", positive=True)
+q12 = sp.Symbol("q12", real=True)
+
+# Indices.
+k, l, j, m, p = sp.symbols("k l j m p", integer=True, nonnegative=True)
+
+# Sizes (paper O): input dimension, width, training samples, samples of the step.
+d, N, n, n1 = sp.symbols("d N n n1", positive=True)
+
+# Ratios and step.
+psi, psi1, psi2, alpha, beta, c = sp.symbols("psi psi1 psi2 alpha beta c", positive=True)
+eta, theta, lam, sigma2 = sp.symbols("eta theta lambda sigma2", positive=True)
+zeta = sp.Symbol("zeta", real=True)
+
+# Hermite constants of the activation (mu) and of the link (mu_star), paper O's convention.
+mu0, mu1 = sp.symbols("mu0 mu1", real=True)
+mu2 = sp.Symbol("mu2", nonnegative=True)
+mu0_star, mu1_star = sp.symbols("mu0_star mu1_star", real=True)
+mu2_star = sp.Symbol("mu2_star", nonnegative=True)
+s_eps = sp.Symbol("s_eps", nonnegative=True)
+
+# Spiked covariance Gamma = A I + B w* w*^T.
+A = sp.Symbol("A", positive=True)
+B = sp.Symbol("B", real=True)
