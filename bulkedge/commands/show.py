@@ -86,9 +86,7 @@ def show(id: str) -> ShowResult:
     expression = statement.expression()
     checks = tuple((c.id, c.claim, c.control.mistake) for c in registry.checks() if registry.owner(c.id) == id)
     derivations = tuple(d.title for d in registry.derivations() if registry.owner(d.id) == id)
-    return ShowResult(
-        {"id": id}, "", (id,), (), statement, str(expression), latex(expression), checks, derivations
-    )
+    return ShowResult({"id": id}, "", (id,), (), statement, str(expression), latex(expression), checks, derivations)
 
 
 def run(arguments: argparse.Namespace) -> ShowResult:

@@ -1,0 +1,152 @@
+"""The named nonlinearities: each a SymPy expression of its argument, with its parameters and a line of description.
+
+Kinks are written with Max, Min, Abs, sign, Heaviside or Piecewise; smooth functions in a form that does not overflow
+in floats where there is one (sigmoid by tanh, mish as a rational function of tanh) and that SymPy differentiates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import sympy as sp
+
+# Klambauer et al., "Self-normalizing neural networks" (2017): the two constants as they are published, read exactly.
+SELU_SCALE = sp.Rational("1.0507009873554804934193349852946")
+SELU_ALPHA = sp.Rational("1.6732632423543772848170429916717")
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter of a named function and its default."""
+
+    name: str
+    default: sp.Rational
+    positive: bool = False
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A named function: `build(argument, *parameters)` makes the SymPy expression."""
+
+    name: str
+    text: str
+    build: Callable[..., sp.Expr]
+    parameters: tuple[Parameter, ...] = ()
+    kinked: bool = False
+
+    def __call__(self, argument: sp.Expr, *values: sp.Expr) -> sp.Expr:
+        defaults = tuple(p.default for p in self.parameters[len(values) :])
+        return self.build(argument, *values, *defaults)
+
+    @property
+    def usage(self) -> str:
+        """How the function is written in an expression, with its defaults."""
+        return f"{self.name}({', '.join(['z', *(f'{p.default}' for p in self.parameters)])})"
+
+
+def step(u: sp.Expr) -> sp.Expr:
+    """1 for u > 0, else 0 (the value at a point does not matter in L2)."""
+    return sp.Heaviside(u, sp.S.Zero)
+
+
+def normal_cdf(u: sp.Expr) -> sp.Expr:
+    """Phi(u), the distribution function of N(0, 1)."""
+    return (1 + sp.erf(u / sp.sqrt(2))) / 2
+
+
+def sigmoid(u: sp.Expr) -> sp.Expr:
+    """1/(1 + exp(-u)) = (1 + tanh(u/2))/2."""
+    return (1 + sp.tanh(u / 2)) / 2
+
+
+def mish(u: sp.Expr) -> sp.Expr:
+    """u tanh(log(1 + exp u)) as a rational function of t = tanh(u/2): exp u = (1 + t)/(1 - t) gives
+    tanh(log(1 + exp u)) = (1 + t)(3 - t)/(4 + (1 - t)^2)."""
+    t = sp.tanh(u / 2)
+    return u * (1 + t) * (3 - t) / (4 + (1 - t) ** 2)
+
+
+def elu(u: sp.Expr, a: sp.Expr) -> sp.Expr:
+    """u for u > 0, else a (exp(u) - 1)."""
+    return sp.Piecewise((u, u > 0), (a * (sp.exp(u) - 1), True))
+
+
+def celu(u: sp.Expr, a: sp.Expr) -> sp.Expr:
+    """u for u > 0, else a (exp(u/a) - 1)."""
+    return sp.Piecewise((u, u > 0), (a * (sp.exp(u / a) - 1), True))
+
+
+def selu(u: sp.Expr) -> sp.Expr:
+    """The scaled ELU of Klambauer et al., with its two published constants."""
+    return sp.Piecewise((SELU_SCALE * u, u > 0), (SELU_SCALE * SELU_ALPHA * (sp.exp(u) - 1), True))
+
+
+def leaky_relu(u: sp.Expr, slope: sp.Expr) -> sp.Expr:
+    """u for u > 0, else slope u."""
+    return sp.Max(u, 0) + slope * sp.Min(u, 0)
+
+
+def clip(u: sp.Expr, top: sp.Expr) -> sp.Expr:
+    """u cut off to [0, top]."""
+    return sp.Min(sp.Max(u, 0), top)
+
+
+_ONE = sp.S.One
+
+_ENTRIES = (
+    Entry("relu", "max(z, 0)", lambda u: sp.Max(u, 0), kinked=True),
+    Entry(
+        "leaky_relu", "z for z > 0, else slope z", leaky_relu, (Parameter("slope", sp.Rational(1, 100)),), kinked=True
+    ),
+    Entry("abs", "|z|", sp.Abs, kinked=True),
+    Entry("sign", "the sign of z", sp.sign, kinked=True),
+    Entry("step", "1 for z > 0, else 0", step, kinked=True),
+    Entry("erf", "2/sqrt(pi) times the integral of exp(-t^2) over 0..z", sp.erf),
+    Entry("Phi", "the distribution function of N(0, 1)", normal_cdf),
+    Entry("gelu", "z Phi(z), the exact form (not the tanh approximation)", lambda u: u * normal_cdf(u)),
+    Entry("elu", "z for z > 0, else a (exp(z) - 1)", elu, (Parameter("a", _ONE),), kinked=True),
+    Entry("celu", "z for z > 0, else a (exp(z/a) - 1)", celu, (Parameter("a", _ONE, positive=True),), kinked=True),
+    Entry("selu", "the scaled ELU with the published constants of Klambauer et al. (2017)", selu, kinked=True),
+    Entry("silu", "z sigmoid(z), also called swish", lambda u: u * sigmoid(u)),
+    Entry("mish", "z tanh(softplus(z))", mish),
+    Entry("softplus", "log(1 + exp(z))", lambda u: sp.log(1 + sp.exp(u))),
+    Entry("sigmoid", "1/(1 + exp(-z))", sigmoid),
+    Entry("tanh", "the hyperbolic tangent", sp.tanh),
+    Entry("arctan", "the inverse tangent", sp.atan),
+    Entry("log_cosh", "log(cosh(z))", lambda u: sp.log(sp.cosh(u))),
+    Entry("hard_tanh", "z cut off to [-1, 1]", lambda u: sp.Min(sp.Max(u, -1), 1), kinked=True),
+    Entry("relu6", "z cut off to [0, 6]", clip, (Parameter("top", sp.Integer(6), positive=True),), kinked=True),
+    Entry("sin", "the sine", sp.sin),
+    Entry("cos", "the cosine", sp.cos),
+    Entry("exp", "the exponential", sp.exp),
+    Entry("gaussian", "exp(-a z^2)", lambda u, a: sp.exp(-a * u**2), (Parameter("a", _ONE),)),
+)
+
+CATALOGUE: dict[str, Entry] = {entry.name: entry for entry in _ENTRIES}
+
+ALIASES = {
+    "ReLU": "relu",
+    "LeakyReLU": "leaky_relu",
+    "swish": "silu",
+    "heaviside": "step",
+    "Heaviside": "step",
+    "logistic": "sigmoid",
+    "hardtanh": "hard_tanh",
+    "logcosh": "log_cosh",
+    "atan": "arctan",
+    "normal_cdf": "Phi",
+    "GELU": "gelu",
+    "ELU": "elu",
+    "CELU": "celu",
+    "SELU": "selu",
+    "SiLU": "silu",
+    "Mish": "mish",
+    "ReLU6": "relu6",
+    "Abs": "abs",
+}
+
+
+def entry(name: str) -> Entry | None:
+    """The catalogue's entry of that name or alias, or None."""
+    return CATALOGUE.get(ALIASES.get(name, name))
