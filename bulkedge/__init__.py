@@ -36,7 +36,7 @@ _PUBLIC = {
     "Statement": "bulkedge.registry",
 }
 
-__all__ = ["__version__", *_PUBLIC]  # noqa: PLE0604 -- the names are strings, collected from the table above
+__all__ = ["__version__", *_PUBLIC]
 
 
 def __getattr__(name: str) -> Any:

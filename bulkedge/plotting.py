@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 from theory.errors import InputError
 
 if TYPE_CHECKING:
-    from bulkedge.result import Result
     from matplotlib.figure import Figure
+
+    from bulkedge.result import Result
 
 FORMATS = (".pdf", ".svg", ".png")
 

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Integral, Real
-from typing import NoReturn, TypeAlias
+from typing import TypeAlias
 
 import sympy as sp
 from flint import arb, fmpq
@@ -286,8 +286,8 @@ class _Reader:
         self.argument = argument
         self.kinked = 0
 
-    def refuse(self, problem: str, remedy: str) -> NoReturn:
-        raise InputError(self.argument, problem, remedy)
+    def refusal(self, problem: str, remedy: str) -> InputError:
+        return InputError(self.argument, problem, remedy)
 
     def source(self, node: ast.expr) -> str:
         return ast.get_source_segment(self.text, node) or ""
@@ -308,21 +308,21 @@ class _Reader:
             problem, remedy = _REFUSED.get(
                 type(node), (f"{shorten(self.source(node))} is not understood", "write a plain expression in z")
             )
-            self.refuse(problem, remedy)
+            raise self.refusal(problem, remedy)
         if result.has(sp.nan, sp.zoo, sp.oo, -sp.oo):
-            self.refuse(f"{shorten(self.source(node))} divides by zero or is infinite", "check it")
+            raise self.refusal(f"{shorten(self.source(node))} divides by zero or is infinite", "check it")
         if result.has(sp.I):
-            self.refuse(f"{shorten(self.source(node))} is not real", "functions are real-valued")
+            raise self.refusal(f"{shorten(self.source(node))} is not real", "functions are real-valued")
         if result.is_Rational and bits(result) > MAX_BITS:
-            self.refuse("a number in the expression is too large", "use smaller numbers")
+            raise self.refusal("a number in the expression is too large", "use smaller numbers")
         return result
 
     def constant(self, node: ast.Constant) -> sp.Expr:
         text = self.source(node)
         if isinstance(node.value, complex):
-            self.refuse(f"{text} is imaginary", "functions are real-valued")
+            raise self.refusal(f"{text} is imaginary", "functions are real-valued")
         if isinstance(node.value, bool) or not isinstance(node.value, int | float):
-            self.refuse(f"{shorten(text)} is not a number", "write a plain expression in z")
+            raise self.refusal(f"{shorten(text)} is not a number", "write a plain expression in z")
         return _read(text, self.argument)
 
     def name(self, name: str) -> sp.Expr:
@@ -335,16 +335,18 @@ class _Reader:
             self.count_kink(name)
             return entry(z)
         if name in FUNCTIONS or name in {"He", "Max", "Min", "Piecewise"}:
-            self.refuse(f"{name} needs an argument", f"write {name}(z)" if name in FUNCTIONS else f"write {name}(...)")
-        self.unknown(name)
+            raise self.refusal(
+                f"{name} needs an argument", f"write {name}(z)" if name in FUNCTIONS else f"write {name}(...)"
+            )
+        raise self.unknown(name)
 
-    def unknown(self, name: str) -> NoReturn:
+    def unknown(self, name: str) -> InputError:
         if name in _REMEDIES:
-            self.refuse(f"{name} is not known here", _REMEDIES[name])
+            return self.refusal(f"{name} is not known here", _REMEDIES[name])
         known = [*FUNCTIONS, "He", "Max", "Min", "Piecewise", *_CONSTANTS, *catalogue.CATALOGUE]
         near = difflib.get_close_matches(name, known, n=3) or difflib.get_close_matches(name.lower(), known, n=3)
         hint = f"did you mean {' or '.join(near)}?" if near else f"known names: {', '.join(catalogue.CATALOGUE)}"
-        self.refuse(f"unknown name {shorten(name)}", hint)
+        return self.refusal(f"unknown name {shorten(name)}", hint)
 
     def chain(self, node: ast.BinOp) -> sp.Expr:
         """A chain of + - * / from the left, without recursion along it; powers go their own way."""
@@ -366,39 +368,41 @@ class _Reader:
                 result = result * right
             else:
                 if right.is_zero:
-                    self.refuse(f"{shorten(self.source(step))} divides by zero", "check it")
+                    raise self.refusal(f"{shorten(self.source(step))} divides by zero", "check it")
                 result = result / right
             if result.is_Rational and bits(result) > MAX_BITS:
-                self.refuse("a number in the expression is too large", "use smaller numbers")
+                raise self.refusal("a number in the expression is too large", "use smaller numbers")
         return result
 
     def power(self, node: ast.BinOp) -> sp.Expr:
         if not isinstance(node.op, ast.Pow):
             if isinstance(node.op, ast.BitAnd | ast.BitOr):
-                self.refuse("& and | join conditions", "put each comparison in parentheses, inside Piecewise")
-            self.refuse(f"an operator of {shorten(self.source(node))} is not understood", "use + - * / and **")
+                raise self.refusal("& and | join conditions", "put each comparison in parentheses, inside Piecewise")
+            raise self.refusal(f"an operator of {shorten(self.source(node))} is not understood", "use + - * / and **")
         base, exponent = self.expression(node.left), self.expression(node.right)
         if exponent.has(z) and not _positive_constant(base):
-            self.refuse("an exponent with z needs a positive constant below it", "write exp(exponent*log(base))")
+            raise self.refusal("an exponent with z needs a positive constant below it", "write exp(exponent*log(base))")
         if not exponent.has(z) and not exponent.is_Rational and base.has(z):
-            self.refuse("a power of z has a rational exponent", "write exp(exponent*log(base))")
+            raise self.refusal("a power of z has a rational exponent", "write exp(exponent*log(base))")
         check_power(base, exponent)
         if exponent.is_Rational and exponent < 0 and base.is_zero:
-            self.refuse(f"{shorten(self.source(node))} divides by zero", "check it")
+            raise self.refusal(f"{shorten(self.source(node))} divides by zero", "check it")
         if not base.has(z) and not exponent.is_Integer and not (base.is_zero or _constant_ball(base) > 0):
-            self.refuse("a root of a negative constant is not real", "functions are real-valued")
+            raise self.refusal("a root of a negative constant is not real", "functions are real-valued")
         return base**exponent
 
     def call(self, node: ast.Call) -> sp.Expr:
         if not isinstance(node.func, ast.Name):
             if isinstance(node.func, ast.Attribute):
-                self.refuse(*_REFUSED[ast.Attribute])
-            self.refuse(f"{shorten(self.source(node))} is not a call of a known function", "write products with *")
+                raise self.refusal(*_REFUSED[ast.Attribute])
+            raise self.refusal(
+                f"{shorten(self.source(node))} is not a call of a known function", "write products with *"
+            )
         name, args = node.func.id, node.args
         if node.keywords:
-            self.refuse("arguments with names are not understood", f"give them by position, {name}(z, 1/5)")
+            raise self.refusal("arguments with names are not understood", f"give them by position, {name}(z, 1/5)")
         if any(isinstance(a, ast.Starred) for a in args):
-            self.refuse("starred arguments are not understood", f"write {name}(z)")
+            raise self.refusal("starred arguments are not understood", f"write {name}(z)")
         self.count_kink(name)
         if name == "Piecewise":
             return self.piecewise(args)
@@ -406,51 +410,51 @@ class _Reader:
             return self.hermite(args)
         if name in {"Max", "Min"}:
             if len(args) < 2:
-                self.refuse(f"{name} needs at least two arguments", f"write {name}(z, 0)")
+                raise self.refusal(f"{name} needs at least two arguments", f"write {name}(z, 0)")
             return getattr(sp, name)(*map(self.expression, args))
         entry = catalogue.entry(name)
         if name in FUNCTIONS and (entry is None or not entry.parameters):
             if len(args) != 1:
-                self.refuse(f"{name} takes one argument, not {len(args)}", f"write {name}(z)")
+                raise self.refusal(f"{name} takes one argument, not {len(args)}", f"write {name}(z)")
             return self.apply(name, self.expression(args[0]))
         if entry is None:
             if name in _CONSTANTS or name == "z":
-                self.refuse(f"{name} is not a function", f"write {name}*(...) for a product")
-            self.unknown(name)
+                raise self.refusal(f"{name} is not a function", f"write {name}*(...) for a product")
+            raise self.unknown(name)
         return self.catalogued(entry, args)
 
     def apply(self, name: str, value: sp.Expr) -> sp.Expr:
         if not value.has(z):
             ball = _constant_ball(value)
             if name in {"exp", "sinh", "cosh"} and not abs(ball) < _MAX_EXP_ARGUMENT:
-                self.refuse(f"{name} of a constant this large", f"stay below {name}({_MAX_EXP_ARGUMENT})")
+                raise self.refusal(f"{name} of a constant this large", f"stay below {name}({_MAX_EXP_ARGUMENT})")
             if name == "log" and not ball > 0:
-                self.refuse("the logarithm of a constant that is not positive", "functions are real-valued")
+                raise self.refusal("the logarithm of a constant that is not positive", "functions are real-valued")
             if name == "sqrt" and not (value.is_zero or ball > 0):
-                self.refuse("the square root of a negative constant is not real", "functions are real-valued")
+                raise self.refusal("the square root of a negative constant is not real", "functions are real-valued")
         return FUNCTIONS[name](value)
 
     def catalogued(self, entry: catalogue.Entry, args: list[ast.expr]) -> sp.Expr:
         most = 1 + len(entry.parameters)
         if not 1 <= len(args) <= most:
             takes = "one argument" if most == 1 else f"1 to {most} arguments"
-            self.refuse(f"{entry.name} takes {takes}, not {len(args)}", f"write {entry.usage}")
+            raise self.refusal(f"{entry.name} takes {takes}, not {len(args)}", f"write {entry.usage}")
         values = [self.expression(a) for a in args]
         for parameter, value in zip(entry.parameters, values[1:], strict=False):
             if not value.is_Rational:
-                self.refuse(f"the {parameter.name} of {entry.name} is not a number", f"write {entry.usage}")
+                raise self.refusal(f"the {parameter.name} of {entry.name} is not a number", f"write {entry.usage}")
             if parameter.positive and value <= 0:
-                self.refuse(f"the {parameter.name} of {entry.name} is not positive", f"write {entry.usage}")
+                raise self.refusal(f"the {parameter.name} of {entry.name} is not positive", f"write {entry.usage}")
         return entry(*values)
 
     def hermite(self, args: list[ast.expr]) -> sp.Expr:
         if len(args) != 2:
-            self.refuse(f"He takes a degree and an argument, not {len(args)} arguments", "write He(2, z)")
+            raise self.refusal(f"He takes a degree and an argument, not {len(args)} arguments", "write He(2, z)")
         degree = args[0]
         if not (isinstance(degree, ast.Constant) and type(degree.value) is int):
-            self.refuse("the degree of He is not a nonnegative integer", "write He(2, z)")
+            raise self.refusal("the degree of He is not a nonnegative integer", "write He(2, z)")
         if degree.value > MAX_DEGREE:
-            self.refuse(f"He of degree {shorten(degree.value)} is too large", f"degrees go to {MAX_DEGREE}")
+            raise self.refusal(f"He of degree {shorten(degree.value)} is too large", f"degrees go to {MAX_DEGREE}")
         value = self.expression(args[1])
         check_power(value, sp.Integer(degree.value))
         return hermite_polynomial(degree.value, value)
@@ -460,10 +464,10 @@ class _Reader:
         pairs = []
         for arg in args:
             if not isinstance(arg, ast.Tuple) or len(arg.elts) != 2:
-                self.refuse("Piecewise takes pairs (expression, condition)", remedy)
+                raise self.refusal("Piecewise takes pairs (expression, condition)", remedy)
             pairs.append((self.expression(arg.elts[0]), self.condition(arg.elts[1])))
         if not pairs or pairs[-1][1] is not sp.true:
-            self.refuse("the last condition of Piecewise is not True", remedy)
+            raise self.refusal("the last condition of Piecewise is not True", remedy)
         kept = [(e, c) for e, c in pairs if c is not sp.false]
         last = next(i for i, (_, c) in enumerate(kept) if c is sp.true)
         # Unevaluated: SymPy's own simplification of conditions solves inequalities, which can take forever.
@@ -483,16 +487,16 @@ class _Reader:
             parts = []
             for op, left, right in zip(node.ops, values, values[1:], strict=False):
                 if type(op) not in _COMPARISONS:
-                    self.refuse("a condition compares with <, <=, > or >=", "write z > 0")
+                    raise self.refusal("a condition compares with <, <=, > or >=", "write z > 0")
                 parts.append(_COMPARISONS[type(op)](left, right))
             return sp.And(*parts)
-        self.refuse(f"{shorten(self.source(node))} is not a condition", "write z > 0, or True for the last")
+        raise self.refusal(f"{shorten(self.source(node))} is not a condition", "write z > 0, or True for the last")
 
     def count_kink(self, name: str) -> None:
         entry = catalogue.entry(name)
         self.kinked += name in _KINKED or (entry is not None and entry.kinked)
         if self.kinked > MAX_KINKED:
-            self.refuse("too many kinked functions", f"use at most {MAX_KINKED}")
+            raise self.refusal("too many kinked functions", f"use at most {MAX_KINKED}")
 
 
 def hermite_polynomial(degree: int, argument: sp.Expr) -> sp.Expr:

@@ -23,7 +23,7 @@ class ShowResult(Result):
     derivations: tuple[str, ...]
 
     def payload(self) -> dict[str, Any]:
-        """`id`, `title`, `formula` (SymPy text), `latex`, `assumptions`, `status`, `checks`, `derivations`, `errata`."""
+        """`id`, `title`, `formula` (SymPy text), `latex`, `assumptions`, `status`, checks, derivations and errata."""
         s = self.statement
         return {
             "id": s.id,
