@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from theory.errors import InputError
 
@@ -32,7 +32,7 @@ STYLE = {
 }
 
 
-def new_figure(width: float = 5.2, height: float = 3.4, **subplots: object) -> tuple[Figure, object]:
+def new_figure(width: float = 5.2, height: float = 3.4, **subplots: Any) -> tuple[Figure, Any]:
     """A figure in the house style and its axes (as pyplot.subplots); no display and no global state is touched."""
     import matplotlib
     from cycler import cycler
