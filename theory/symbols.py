@@ -35,3 +35,9 @@ s_eps = sp.Symbol("s_eps", nonnegative=True)
 # Spiked covariance Gamma = A I + B w* w*^T.
 A = sp.Symbol("A", positive=True)
 B = sp.Symbol("B", real=True)
+
+# Spectra: a point of the real line, a point of the complex plane, the value of a transform there, a population spike.
+x = sp.Symbol("x", real=True)
+w = sp.Symbol("w")
+stieltjes = sp.Symbol("m")
+ell = sp.Symbol("ell", positive=True)
