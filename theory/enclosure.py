@@ -87,6 +87,24 @@ class Enclosure:
     def __float__(self) -> float:
         return float(self.value)
 
+    def __add__(self, other: Enclosure) -> Enclosure:
+        """The sum; exact rational arithmetic, so only the errors add."""
+        return Enclosure(self.value + other.value, self.error + other.error, self._source(other))
+
+    def __sub__(self, other: Enclosure) -> Enclosure:
+        """The difference."""
+        return Enclosure(self.value - other.value, self.error + other.error, self._source(other))
+
+    def __mul__(self, other: Enclosure | int) -> Enclosure:
+        """The product: errors |x| dy + |y| dx + dx dy."""
+        if isinstance(other, int):
+            return Enclosure(self.value * other, self.error * abs(other), self.source)
+        error = abs(self.value) * other.error + abs(other.value) * self.error + self.error * other.error
+        return Enclosure(self.value * other.value, error, self._source(other))
+
+    def _source(self, other: Enclosure) -> str:
+        return other.source if self.exact else self.source
+
     @property
     def exact(self) -> bool:
         """Whether the value is exactly known."""

@@ -41,3 +41,13 @@ x = sp.Symbol("x", real=True)
 w = sp.Symbol("w")
 stieltjes = sp.Symbol("m")
 ell = sp.Symbol("ell", positive=True)
+
+# Two steps (paper T): exponents of the step sizes, degree of the activation, readout entry, mean and second moment of
+# the label, row variance v of the first step's remainder, and the pre-activation's parts: q = x.u without the sample's
+# own term, the Gaussian G, its coefficient e for a link with a mean, and the switch iota = 1 reused, 0 fresh.
+alpha1, alpha2 = sp.symbols("alpha1 alpha2", nonnegative=True)
+L = sp.Symbol("L", integer=True, positive=True)
+eta1, eta2 = sp.symbols("eta1 eta2", positive=True)
+a, y, q, G, e, xi = sp.symbols("a y q G e xi", real=True)
+v, s2, m2 = sp.symbols("v s2 m2", nonnegative=True)
+iota = sp.Symbol("iota", integer=True, nonnegative=True)
