@@ -14,6 +14,7 @@ __version__ = "0.1.0"
 _PUBLIC = {
     # functions of the command line
     "hermite": "bulkedge.commands.hermite",
+    "outliers": "bulkedge.commands.outliers",
     "check": "bulkedge.commands.check",
     "list": "bulkedge.commands.list",
     "show": "bulkedge.commands.show",

@@ -6,7 +6,7 @@ visible as long as that exponent is not negative. All arithmetic is exact: on a 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Collection
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -14,10 +14,12 @@ import sympy as sp
 
 from theory import symbols as s
 from theory.errors import InputError
+from theory.parse import shorten
 
 HALF = Fraction(1, 2)
 READOUTS = {"gaussian": None, "uniform": None, "rademacher": 2, "constant": 1}  # law -> distinct non-zero values
 BATCHES = ("reused", "fresh")
+LISTED = 50  # towards alpha1 = 1/2 the outliers proliferate beyond any list
 
 
 def new_outliers() -> sp.Eq:
@@ -61,9 +63,8 @@ def check_batch(batch: str) -> str:
 class Phase:
     """One point of the phase diagram.
 
-    `Lambda` new outliers, `total` = 1 + Lambda; `exponents[k]` is the exponent of N in the strength of spike k (for
-    k = 0 the larger of the two steps'); `boundary` says that a counted spike is of order one (exponent 0), so that
-    the count is that of the theorem but the outlier is there only above the threshold of O2; `one_step` says that
+    `Lambda` new outliers, `total` = 1 + Lambda; `boundary` says that a counted spike is of order one (exponent 0), so
+    that the count is that of the theorem but the outlier is there only above the threshold of O2; `one_step` says that
     alpha1 + alpha2 < 1/2, where two steps do what one does. `degree` is None where there is no cap.
     """
 
@@ -71,17 +72,20 @@ class Phase:
     alpha2: Fraction
     degree: int | None
     Lambda: int
-    exponents: tuple[Fraction, ...]
 
     @property
     def total(self) -> int:
         """1 + Lambda: the new outliers and the first step's own."""
         return 1 + self.Lambda
 
+    def exponent(self, k: int) -> Fraction:
+        """The exponent of N in the strength of spike k; for k = 0 the larger of the two steps'."""
+        return max(self.alpha1, self.alpha2) if k == 0 else self.alpha2 - k * (HALF - self.alpha1)
+
     @property
     def boundary(self) -> bool:
-        """Whether a counted spike is of order one."""
-        return any(exponent == 0 for exponent in self.exponents)
+        """Whether a counted spike is of order one; the exponents fall with k, so the last one decides."""
+        return self.exponent(self.Lambda) == 0
 
     @property
     def one_step(self) -> bool:
@@ -98,22 +102,19 @@ def phase(alpha1: Fraction, alpha2: Fraction, degree: int | None) -> Phase:
     """
     for name, exponent in (("alpha1", alpha1), ("alpha2", alpha2)):
         if not 0 <= exponent < HALF:
-            raise InputError(name, f"{exponent} is outside [0, 1/2)", "give an exponent such as 3/8 or 0.35")
+            raise InputError(name, f"{shorten(exponent)} is outside [0, 1/2)", "give an exponent such as 3/8 or 0.35")
     if degree is not None and degree < 1:
         raise InputError("degree", f"{degree} is not the degree of an activation", "give an integer >= 1, or inf")
-    gap = HALF - alpha1
-    uncapped = alpha2 // gap
-    Lambda = uncapped if degree is None else min(degree - 1, uncapped)
-    exponents = (max(alpha1, alpha2), *(alpha2 - k * gap for k in range(1, Lambda + 1)))
-    return Phase(alpha1, alpha2, degree, Lambda, exponents)
+    uncapped = alpha2 // (HALF - alpha1)
+    return Phase(alpha1, alpha2, degree, uncapped if degree is None else min(degree - 1, uncapped))
 
 
 @dataclass(frozen=True)
 class Count:
     """The outliers that are generically there, and what changed the textbook count.
 
-    `directions` names the left vectors that span the outliers' left space; `reasons` says why others are missing or
-    added; `total` is their number after the cap by the readout's distinct values.
+    `directions` names the left vectors (the first LISTED of them); `reasons` says why others are missing or added;
+    `total` is their number after the cap by the readout's distinct values.
     """
 
     directions: tuple[str, ...]
@@ -125,34 +126,33 @@ def count(
     point: Phase,
     batch: str = "reused",
     readout: str = "gaussian",
-    derivative_mean_vanishes: Callable[[int], bool] | None = None,
+    missing: Collection[int] = (),
     jumps: bool = False,
 ) -> Count:
     """Count the outliers of a phase when the generic assumptions are dropped one by one.
 
-    - `derivative_mean_vanishes(k)` says whether E[sigma^(k)] = 0: with a fresh batch spike k - 1 is then missing;
-      with a reused one the mixed moments E[sigma^(k) sigma'^j] of T2 `full` keep it, unless they all vanish too.
+    - `missing`: orders k whose function F_k vanishes. With a fresh batch and E y = 0 these are the k with
+      E[sigma^(k+1)] = 0; with a reused one the mixed moments E[sigma^(k+1) sigma'^j] of T2 `full` decide
+      (theory.second_step.spike_function).
     - a readout with r distinct non-zero values: the powers of a span at most r dimensions.
-    - `jumps`: sigma' jumps somewhere and the batch is reused: the left vector a|a| appears at the order of k = 1
-      (T6), for |z| and other activations whose one-sided limits are opposite its right vector can vanish.
+    - `jumps`: sigma' jumps somewhere and the batch is reused: the left vector a|a| appears at the order of k = 1 (T6).
 
     Errors: InputError for an unknown batch or readout law.  Source: T1, T6.
     """
     check_batch(batch)
     if readout not in READOUTS:
         raise InputError("readout", f"unknown law {str(readout)[:40]!r}", f"give one of {', '.join(READOUTS)}")
-    directions, reasons = [], []
-    for k in range(point.total):
-        if batch == "fresh" and derivative_mean_vanishes is not None and derivative_mean_vanishes(k + 1):
-            reasons.append(f"spike {k} is missing: E[sigma^({k + 1})] = 0 and the batch is fresh")
-        else:
-            directions.append("a" if k == 0 else f"a^{k + 1}")
+    gone = sorted(k for k in missing if k <= point.Lambda)
+    reasons = [f"spike {k} is missing: its function F_{k} vanishes" for k in gone]
+    listed = [k for k in range(min(point.total, LISTED)) if k not in gone]
+    directions = ["a" if k == 0 else f"a^{k + 1}" for k in listed]
+    total = point.total - len(gone)
     # The order of k = 1 counts, not the cap: an activation with a kink is not a polynomial.
     if jumps and batch == "reused" and point.alpha2 >= HALF - point.alpha1:
         directions.append("a|a|")
+        total += 1
         reasons.append("sigma' jumps and the batch is reused: the left vector a|a| joins at the order of k = 1 (T6)")
     values = READOUTS[readout]
-    total = len(directions)
     if values is not None and total > values:
         reasons.append(f"a {readout} readout has {values} distinct non-zero value(s): its powers span no more")
         total = values

@@ -245,7 +245,7 @@ def _parts(k: int, own: bool, mean: bool) -> Iterator[tuple[int, int, int, int]]
 
 def _double_factorial(h: int) -> int:
     """(2h - 1)!!, the 2h-th Gaussian moment."""
-    return factorial(2 * h) // (2**h * factorial(h))
+    return int(factorial(2 * h) // (2**h * factorial(h)))
 
 
 def _power(base: Any, power: int, label: Label) -> Any:

@@ -6,6 +6,7 @@ from __future__ import annotations
 # the same name (listed in bulkedge/__init__.py) and `run(arguments)`.
 COMMANDS = {
     "hermite": "Hermite coefficients of a function, exact or with a rigorous error bound",
+    "outliers": "number of outliers after two gradient steps, in exact arithmetic",
     "check": "run the ledger of checks, each with its negative control",
     "list": "list the statements",
     "show": "show one statement: formula, assumptions, sources, checks",
