@@ -12,15 +12,16 @@ same measurement against a deliberately wrong prediction, at least two resolutio
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
 import numpy as np
 
 from numerics.estimate import Estimate
-from numerics.runner import Runner, Trial
+from numerics.runner import Request, Runner, Trial
 from theory.enclosure import Enclosure
 
 Prediction = Callable[[], float | Enclosure]
@@ -47,6 +48,10 @@ class SecondRoute:
 
     compute: Callable[[], Enclosure]
 
+    def requests(self, full: bool) -> tuple[Request, ...]:
+        """No trials."""
+        return ()
+
     def estimate(self, runner: Runner, full: bool) -> Estimate:
         """The value with its error bound as bias."""
         result = self.compute()
@@ -66,16 +71,21 @@ class MonteCarlo:
     full_trials: int
     bias: Callable[[int], float] | None = None
 
+    def requests(self, full: bool) -> tuple[Request, ...]:
+        """The trials that `estimate` will ask for."""
+        return (Request(self.trial, (self.size,), self.full_trials if full else self.trials),)
+
     def estimate(self, runner: Runner, full: bool) -> Estimate:
         """Mean and standard error; bias from the derived bound (0 where the statement is exact at this size)."""
-        results = runner.run(self.trial, (self.size,), self.full_trials if full else self.trials)[self.size]
+        (request,) = self.requests(full)
+        results = runner.run(request.trial, request.sizes, request.trials)[self.size]
         mean = Estimate.from_samples([r[self.component] for r in results])
         return Estimate(mean.value, mean.stderr, mean.n, self.bias(self.size) if self.bias else 0.0)
 
 
-def _ladder(runner: Runner, trial: Trial, component: str, sizes: tuple[int, ...], trials: int) -> list[Estimate]:
-    results = runner.run(trial, sizes, trials)
-    return [Estimate.from_samples([r[component] for r in results[size]]) for size in sizes]
+def _ladder(runner: Runner, request: Request, component: str) -> list[Estimate]:
+    results = runner.run(request.trial, request.sizes, request.trials)
+    return [Estimate.from_samples([r[component] for r in results[size]]) for size in request.sizes]
 
 
 @dataclass(frozen=True)
@@ -95,11 +105,16 @@ class Ladder:
     full_sizes: tuple[int, ...]
     full_trials: int
 
+    def requests(self, full: bool) -> tuple[Request, ...]:
+        """The trials that `estimate` will ask for."""
+        sizes, trials = (self.full_sizes, self.full_trials) if full else (self.sizes, self.trials)
+        return (Request(self.trial, sizes, trials),)
+
     def estimate(self, runner: Runner, full: bool) -> Estimate:
         """The mean at the largest size, its standard error, and the fitted finite-size term as bias."""
-        sizes = self.full_sizes if full else self.sizes
-        means = _ladder(runner, self.trial, self.component, sizes, self.full_trials if full else self.trials)
-        x = np.array([float(s) ** -self.rate for s in sizes])
+        (request,) = self.requests(full)
+        means = _ladder(runner, request, self.component)
+        x = np.array([float(s) ** -self.rate for s in request.sizes])
         _, slope, slope_error = _weighted_line(x, means)
         return Estimate(means[-1].value, means[-1].stderr, means[-1].n, (abs(slope) + slope_error) * float(x[-1]))
 
@@ -118,12 +133,17 @@ class Rate:
     full_sizes: tuple[int, ...]
     full_trials: int
 
+    def requests(self, full: bool) -> tuple[Request, ...]:
+        """The trials that `estimate` will ask for."""
+        sizes, trials = (self.full_sizes, self.full_trials) if full else (self.sizes, self.trials)
+        return (Request(self.trial, sizes, trials),)
+
     def estimate(self, runner: Runner, full: bool) -> Estimate:
         """The fitted exponent, its standard error, and the ladder's curvature as bias."""
-        sizes = self.full_sizes if full else self.sizes
-        means = _ladder(runner, self.trial, self.component, sizes, self.full_trials if full else self.trials)
+        (request,) = self.requests(full)
+        means = _ladder(runner, request, self.component)
         logs = [Estimate(math.log(m.value), m.stderr / m.value, m.n) for m in means]
-        x = np.log(np.array(sizes, dtype=float))
+        x = np.log(np.array(request.sizes, dtype=float))
         _, slope, slope_error = _weighted_line(x, logs)
         _, upper, _ = _weighted_line(x[1:], logs[1:])
         return Estimate(slope, slope_error, means[-1].n, abs(slope - upper))
@@ -186,24 +206,50 @@ class CheckResult:
         return self.verdict is Verdict.CONFIRMED and self.control is Verdict.REFUTED
 
 
+@dataclass(frozen=True)
+class _Deterministic:
+    """What a check computes without randomness: both predictions and, for a SecondRoute, its measurement."""
+
+    predicted: float
+    wrong: float
+    second: Estimate | None
+
+
+def _deterministic(check: Check) -> _Deterministic:
+    second = check.measure.estimate(Runner(), False) if isinstance(check.measure, SecondRoute) else None
+    return _Deterministic(float(check.predict()), float(check.control.predict()), second)
+
+
 def run_check(check: Check, runner: Runner, full: bool = False) -> CheckResult:
     """Measure once, compare with the prediction and with the control's wrong prediction.
 
     Errors: ValueError if the control's prediction is within two resolutions of the claim's (it would prove nothing).
     """
-    predicted = float(check.predict())
-    wrong = float(check.control.predict())
-    if not abs(predicted - wrong) >= 2 * check.resolution:
+    return run_checks((check,), runner, full)[0]
+
+
+def run_checks(checks: Sequence[Check], runner: Runner, full: bool = False) -> tuple[CheckResult, ...]:
+    """Run several checks: all their trials and deterministic computations through the runner's one pool of workers.
+
+    Errors: ValueError if a control's prediction is within two resolutions of the claim's (it would prove nothing).
+    """
+    requests = [request for check in checks for request in check.measure.requests(full)]
+    parts = runner.gather(requests, [functools.partial(_deterministic, check) for check in checks])
+    return tuple(_judge(check, part, runner, full) for check, part in zip(checks, parts, strict=True))
+
+
+def _judge(check: Check, part: _Deterministic, runner: Runner, full: bool) -> CheckResult:
+    if not abs(part.predicted - part.wrong) >= 2 * check.resolution:
         raise ValueError(
-            f"check {check.id}: the control's prediction {wrong:.6g} is within two resolutions "
-            f"({check.resolution:g}) of {predicted:.6g}, so it could not be told apart"
+            f"check {check.id}: the control's prediction {part.wrong:.6g} is within two resolutions "
+            f"({check.resolution:g}) of {part.predicted:.6g}, so it could not be told apart"
         )
-    measured = check.measure.estimate(runner, full)
+    measured = part.second or check.measure.estimate(runner, full)
     return CheckResult(
         check,
-        predicted,
+        part.predicted,
         measured,
-        verdict(predicted, measured, check.resolution),
-        verdict(wrong, measured, check.resolution),
-        wrong,
+        verdict(part.predicted, measured, check.resolution),
+        verdict(part.wrong, measured, check.resolution),
+        part.wrong,
     )

@@ -11,12 +11,15 @@ from __future__ import annotations
 import functools
 import hashlib
 import importlib
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+import sys
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
 from threadpoolctl import threadpool_limits
+
+from numerics.fingerprint import fingerprint
 
 Trial = Callable[[np.random.Generator, int], Mapping[str, float]]
 
@@ -42,11 +45,30 @@ class Store(Protocol):
 
 
 def trial_name(trial: Trial) -> str:
-    """A name that identifies a trial function and the arguments bound to it, stable between processes."""
-    if isinstance(trial, functools.partial):
-        bound = ",".join([*map(repr, trial.args), *(f"{k}={v!r}" for k, v in sorted(trial.keywords.items()))])
-        return f"{trial_name(trial.func)}({bound})"
-    return f"{trial.__module__}:{trial.__qualname__}"
+    """A name that identifies a trial function and the arguments bound to it, stable between processes.
+
+    Errors: ValueError for a bound argument that has no stable name (its repr shows a memory address).
+    """
+    return _callable_name(trial)
+
+
+def _callable_name(function: Callable[..., Any]) -> str:
+    if isinstance(function, functools.partial):
+        positional = map(_argument_name, function.args)
+        named = (f"{k}={_argument_name(v)}" for k, v in sorted(function.keywords.items()))
+        return f"{_callable_name(function.func)}({','.join([*positional, *named])})"
+    return f"{function.__module__}:{function.__qualname__}"
+
+
+def _argument_name(value: Any) -> str:
+    if isinstance(value, functools.partial) or hasattr(value, "__qualname__"):
+        return _callable_name(value)
+    if isinstance(value, np.ndarray):  # its repr leaves entries out
+        return f"array({value.dtype},{value.shape},{hashlib.sha256(value.tobytes()).hexdigest()})"
+    name = repr(value)
+    if " at 0x" in name:
+        raise ValueError(f"a trial's argument has no stable name: {name[:80]}; bind numbers, strings or dataclasses")
+    return name
 
 
 def trial_generator(name: str, seed: int, size: int, index: int) -> np.random.Generator:
@@ -62,50 +84,94 @@ def _run_one(trial: Trial, name: str, seed: int, size: int, index: int) -> dict[
     return {key: float(value) for key, value in result.items()}
 
 
+def _tagged(tag: Hashable, function: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[Hashable, Any]:
+    return tag, function(*arguments)
+
+
+@dataclass(frozen=True)
+class Request:
+    """`trials` trials of a function at each of the sizes."""
+
+    trial: Trial
+    sizes: tuple[int, ...]
+    trials: int
+
+
 @dataclass(frozen=True)
 class Runner:
     """How trials are run: the seed, the number of workers, an optional store and an optional progress display.
 
-    `jobs` > 1 uses joblib, so that `with joblib.parallel_config(backend="dask")` sends the same trials to a cluster.
+    `jobs` > 1 uses joblib's worker processes; `with joblib.parallel_config(backend="dask")` sends the same trials to
+    a cluster (workers of one thread: python-flint's precision is global to a process). Trials that have been run are
+    remembered, so checks that share a trial share its results.
     """
 
     seed: int = 0
     jobs: int = 1
     store: Store | None = None
     progress: Progress | None = None
+    _finished: dict[str, dict[str, float]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def run(self, trial: Trial, sizes: Iterable[int], trials: int) -> dict[int, list[dict[str, float]]]:
         """All results by size, in the order of the trials' indices."""
-        name = trial_name(trial)
-        results: dict[tuple[int, int], dict[str, float]] = {}
-        todo: list[tuple[int, int]] = []
-        sizes = tuple(sizes)
-        for size in sizes:
-            for index in range(trials):
-                kept = self.store.get(self._key(name, size, index)) if self.store else None
+        request = Request(trial, tuple(sizes), trials)
+        self.gather((request,))
+        stem = self._stem(trial)
+        return {s: [self._finished[f"{stem}|size={s}|trial={i}"] for i in range(trials)] for s in request.sizes}
+
+    def gather(self, requests: Iterable[Request], calls: Iterable[Callable[[], Any]] = ()) -> list[Any]:
+        """Run all trials that are not yet known, and `calls`, through one pool; returns the calls' values in order."""
+        todo: dict[str | int, tuple[Callable[..., Any], tuple[Any, ...]]] = {}
+        largest_first = sorted(
+            ((size, r) for r in requests for size in r.sizes), key=lambda pair: pair[0], reverse=True
+        )
+        for size, request in largest_first:
+            name, stem = trial_name(request.trial), self._stem(request.trial)
+            for index in range(request.trials):
+                key = f"{stem}|size={size}|trial={index}"
+                if key in self._finished or key in todo:
+                    continue
+                kept = self.store.get(key) if self.store else None
                 if kept is None:
-                    todo.append((size, index))
+                    todo[key] = (_run_one, (request.trial, name, self.seed, size, index))
                 else:
-                    results[size, index] = kept
+                    self._finished[key] = kept
+        values: dict[Hashable, Any] = {}
+        todo.update((index, (call, ())) for index, call in enumerate(calls))
         if self.progress:
-            self.progress.start(name, len(todo))
-        for (size, index), result in self._results(trial, name, todo):
-            results[size, index] = result
-            if self.store:
-                self.store.put(self._key(name, size, index), result)
+            self.progress.start("trials", len(todo))
+        for tag, result in self._results(todo):
+            if isinstance(tag, str):
+                self._finished[tag] = result
+                if self.store:
+                    self.store.put(tag, result)
+            else:
+                values[tag] = result
             if self.progress:
                 self.progress.advance()
-        return {size: [results[size, index] for index in range(trials)] for size in sizes}
+        return [values[index] for index in range(len(values))]
 
-    def _key(self, name: str, size: int, index: int) -> str:
-        return f"{name}|seed={self.seed}|size={size}|trial={index}"
+    def _stem(self, trial: Trial) -> str:
+        """What a result's key begins with: trial, seed and, in a store, the code that computed it."""
+        code = f"|code={fingerprint(trial)}" if self.store else ""
+        return f"{trial_name(trial)}|seed={self.seed}{code}"
 
-    def _results(self, trial: Trial, name: str, todo: list[tuple[int, int]]) -> Iterable[Any]:
-        if self.jobs == 1 or len(todo) < 2:
-            for size, index in todo:
-                yield (size, index), _run_one(trial, name, self.seed, size, index)
+    def _results(self, todo: Mapping[Any, tuple[Callable[..., Any], tuple[Any, ...]]]) -> Iterable[tuple[Any, Any]]:
+        configured = _configured_backend()
+        if len(todo) < 2 or (self.jobs == 1 and not configured):
+            for tag, (function, arguments) in todo.items():
+                yield _tagged(tag, function, arguments)
             return
         joblib = importlib.import_module("joblib")
-        parallel = joblib.Parallel(n_jobs=self.jobs, return_as="generator")
-        calls = (joblib.delayed(_run_one)(trial, name, self.seed, size, index) for size, index in todo)
-        yield from zip(todo, parallel(calls), strict=True)
+        # Unordered: a result is kept as soon as it is there, not after a slower one before it.
+        parallel = joblib.Parallel(n_jobs=None if configured else self.jobs, return_as="generator_unordered")
+        yield from parallel(joblib.delayed(_tagged)(tag, *work) for tag, work in todo.items())
+
+
+def _configured_backend() -> bool:
+    """Whether we run inside a joblib.parallel_config that names a backend or a number of workers."""
+    if "joblib" not in sys.modules:  # nobody can have configured it
+        return False
+    joblib = importlib.import_module("joblib.parallel")
+    backend, workers = joblib.get_active_backend()
+    return type(backend) is not joblib.BACKENDS[joblib.DEFAULT_BACKEND] or workers not in {None, 1}

@@ -32,6 +32,10 @@ mu0_star, mu1_star = sp.symbols("mu0_star mu1_star", real=True)
 mu2_star = sp.Symbol("mu2_star", nonnegative=True)
 s_eps = sp.Symbol("s_eps", nonnegative=True)
 
+# E sigma'(z)^2 and E sigma''(z) (distributional) of the activation.
+slope2 = sp.Symbol("slope2", nonnegative=True)
+curvature = sp.Symbol("curvature", real=True)
+
 # Spiked covariance Gamma = A I + B w* w*^T.
 A = sp.Symbol("A", positive=True)
 B = sp.Symbol("B", real=True)
