@@ -9,6 +9,7 @@ Convention: W is d x N (columns are the neurons' weights), x ~ N(0, I_d), f(x) =
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -85,17 +86,18 @@ def draw_directions(d: int, count: int, rng: np.random.Generator) -> Floats:
 
 def draw_weights(law: str, d: int, width: int, rng: np.random.Generator) -> Floats:
     """First-layer weights (d x N): columns N(0, I/d) (`gaussian`) or uniform on the unit sphere (`sphere`)."""
-    W: Floats = rng.standard_normal((d, width))
-    W /= np.full(width, np.sqrt(d)) if law == "gaussian" else np.sqrt(np.sum(W**2, axis=0))
-    return W
+    W: Any = rng.standard_normal((d, width))
+    W /= np.linalg.norm(W, axis=0) if law == "sphere" else float(np.sqrt(d))
+    return np.asarray(W)
 
 
 def draw_readout(law: str, width: int, rng: np.random.Generator) -> Floats:
     """Readout (N,) with E a_j^2 = 1/N: N(0, 1/N), +-N^(-1/2), uniform on +-(3/N)^(1/2), or all N^(-1/2)."""
+    a: Floats
     if law == "gaussian":
         a = rng.standard_normal(width)
     elif law == "rademacher":
-        a = rng.integers(0, 2, width) * 2.0 - 1.0
+        a = np.asarray(rng.integers(0, 2, width) * 2.0 - 1.0)
     elif law == "uniform":
         a = rng.uniform(-np.sqrt(3), np.sqrt(3), width)
     else:
@@ -173,8 +175,7 @@ class Trained:
 
 def initialise(setting: Setting, rng: np.random.Generator) -> Trained:
     """The network at initialisation and its teacher, drawn from `rng` in this order: teacher, W, a."""
-    from numerics.functions import vectorised
-
+    vectorised = importlib.import_module("numerics.functions").vectorised
     links = tuple(vectorised(g) for g in setting.links)
     teacher = Teacher(draw_directions(setting.d, len(links), rng), links, float(setting.noise))
     W = draw_weights(setting.weights, setting.d, setting.width, rng)

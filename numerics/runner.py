@@ -131,29 +131,29 @@ class Runner:
                 key = f"{stem}|size={size}|trial={index}"
                 if key in self._finished or key in todo:
                     continue
-                kept = self.store.get(key) if self.store else None
+                kept = self.store.get(key) if self.store is not None else None
                 if kept is None:
                     todo[key] = (_run_one, (request.trial, name, self.seed, size, index))
                 else:
                     self._finished[key] = kept
         values: dict[Hashable, Any] = {}
         todo.update((index, (call, ())) for index, call in enumerate(calls))
-        if self.progress:
+        if self.progress is not None:
             self.progress.start("trials", len(todo))
         for tag, result in self._results(todo):
             if isinstance(tag, str):
                 self._finished[tag] = result
-                if self.store:
+                if self.store is not None:
                     self.store.put(tag, result)
             else:
                 values[tag] = result
-            if self.progress:
+            if self.progress is not None:
                 self.progress.advance()
         return [values[index] for index in range(len(values))]
 
     def _stem(self, trial: Trial) -> str:
         """What a result's key begins with: trial, seed and, in a store, the code that computed it."""
-        code = f"|code={fingerprint(trial)}" if self.store else ""
+        code = f"|code={fingerprint(trial)}" if self.store is not None else ""
         return f"{trial_name(trial)}|seed={self.seed}{code}"
 
     def _results(self, todo: Mapping[Any, tuple[Callable[..., Any], tuple[Any, ...]]]) -> Iterable[tuple[Any, Any]]:

@@ -13,15 +13,15 @@ from __future__ import annotations
 import dataclasses
 import importlib
 from dataclasses import dataclass
-from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import sympy as sp
 
 from theory.errors import InputError
+from theory.parse import number
 
-if TYPE_CHECKING:
-    from theory.nonlinearity import Nonlinearity
+# theory.nonlinearity.Nonlinearity, which this module only carries
+Nonlinearity = Any
 
 READOUTS = ("gaussian", "rademacher", "uniform", "constant")
 WEIGHTS = ("gaussian", "sphere")
@@ -53,31 +53,17 @@ def readout_moment(law: str, power: int) -> sp.Rational:
 
 
 def exact_real(value: Real, argument: str) -> sp.Expr:
-    """An exact real constant from an integer, fraction, decimal text, SymPy constant or float.
+    """An exact real constant: what theory.parse.number reads, or a SymPy constant such as sqrt(2).
 
     Convention: a float means the decimal it prints as (0.1 is 1/10).
     Errors: InputError for what is not a finite real constant.
     """
-    remedy = "give a finite real number"
-    if isinstance(value, bool):
-        raise InputError(argument, f"{value!r} is not a number", remedy)
-    if isinstance(value, int | Fraction):
-        return sp.Rational(value)
-    if isinstance(value, str):
-        number: sp.Expr = importlib.import_module("theory.parse").number(value, argument)
-        return number
-    if isinstance(value, sp.Basic):
+    if isinstance(value, sp.Basic) and not isinstance(value, sp.Rational):
         expression = sp.nsimplify(value, rational=True) if value.has(sp.Float) else value
         if not (expression.is_number and expression.is_extended_real and expression.is_finite):
-            raise InputError(argument, f"{str(value)[:40]} is not a finite real constant", remedy)
+            raise InputError(argument, f"{str(value)[:40]} is not a finite real constant", "give a number")
         return expression
-    try:
-        text = repr(float(value))  # NumPy scalars too
-    except (TypeError, ValueError):
-        raise InputError(argument, f"{type(value).__name__} is not a number", remedy) from None
-    if text in {"nan", "inf", "-inf"}:
-        raise InputError(argument, f"{text} is not finite", remedy)
-    return sp.Rational(text)
+    return number(value, argument)
 
 
 def _choice(argument: str, value: str, allowed: tuple[str, ...]) -> None:
@@ -128,18 +114,23 @@ def _nonlinearity(value: Any, argument: str) -> Nonlinearity:
 
 @dataclass(frozen=True)
 class Growth:
-    """A step size that grows with the width: eta = coefficient * N^exponent (exponent 0: the small step Theta(1))."""
+    """A step size that grows with the width: eta = coefficient * (N/reference)^exponent.
+
+    Exponent 0 is the small step Theta(1), exponent 1/2 the largest that the papers take.
+    """
 
     coefficient: sp.Expr
     exponent: sp.Expr = ZERO
+    reference: int = 1
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "coefficient", _nonnegative(self.coefficient, "steps"))
         object.__setattr__(self, "exponent", _nonnegative(self.exponent, "steps"))
+        object.__setattr__(self, "reference", _count(self.reference, "steps"))
 
     def at(self, width: int) -> sp.Expr:
         """The step size at a width."""
-        return self.coefficient * sp.Integer(width) ** self.exponent
+        return self.coefficient * sp.Rational(width, self.reference) ** self.exponent
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -239,7 +230,7 @@ class Setting(Model):
         if len(growth) != len(self.steps):
             raise InputError("exponents", f"{len(growth)} exponents for {len(self.steps)} steps", "give one a step")
         powers = [_nonnegative(e, "exponents") for e in growth]
-        steps = tuple(Growth(eta / sp.Integer(self.width) ** e, e) for eta, e in zip(self.steps, powers, strict=True))
+        steps = tuple(Growth(eta, e, self.width if e else 1) for eta, e in zip(self.steps, powers, strict=True))
         return Limit(
             width=sp.Rational(self.width, self.d),
             batch=None if self.batch is None else sp.Rational(self.batch, self.d),
