@@ -199,3 +199,60 @@ def dictionary() -> sp.Basic:
     ridges = [sp.Symbol(f"lambda_{key}") * p.ridge_unit for key, p in PAPERS.items() if p.ridge is not None]
     chain = [sp.Eq(a, b, evaluate=False) for group in (etas, ridges) for a, b in itertools.pairwise(group)]
     return sp.And(*chain, evaluate=False)
+
+
+# What the user calls each size.
+SIZE_NAMES = {N: "width", d: "d", n: "train", n1: "batch"}
+
+
+@dataclass(frozen=True)
+class Conversion:
+    """A quantity in the target paper's units: its value, None where a size it needs is not known, and its formula."""
+
+    value: sp.Expr | None
+    formula: sp.Basic
+    missing: tuple[str, ...] = ()
+
+
+def evaluate(factor: sp.Expr, sizes: Mapping[sp.Symbol, sp.Expr]) -> tuple[sp.Expr | None, tuple[str, ...]]:
+    """A factor at the known sizes (which may be multiples of d), or None and the names of the sizes it still needs."""
+    value = sp.sympify(factor).subs(sizes, simultaneous=True)
+    value = sp.simplify(value.subs({d: sizes[d]})) if d in sizes else sp.simplify(value)
+    missing = tuple(sorted(SIZE_NAMES[symbol] for symbol in value.free_symbols))
+    return (None if missing else value), missing
+
+
+def convert_step(source: str, target: str, step: sp.Expr | None, sizes: Mapping[sp.Symbol, sp.Expr]) -> Conversion:
+    """A step size in the target paper's units.
+
+    Errors: InputError if a paper takes no step, or a size that the conversion needs is missing.
+    """
+    return _convert("eta", "step", step_factor(source, target), source, target, step, sizes)
+
+
+def convert_ridge(source: str, target: str, ridge: sp.Expr | None, sizes: Mapping[sp.Symbol, sp.Expr]) -> Conversion:
+    """A ridge in the target paper's units.
+
+    Errors: InputError if a paper's objective is not known, or a size that the conversion needs is missing.
+    """
+    return _convert("lambda", "ridge", ridge_factor(source, target), source, target, ridge, sizes)
+
+
+def _convert(
+    letter: str,
+    argument: str,
+    factor: sp.Expr,
+    source: str,
+    target: str,
+    value: sp.Expr | None,
+    sizes: Mapping[sp.Symbol, sp.Expr],
+) -> Conversion:
+    left, right = (sp.Symbol(f"{letter}_{key}") for key in (target, source))
+    formula = sp.Eq(left, factor * right, evaluate=False)
+    if value is None:
+        return Conversion(None, formula)
+    number, missing = evaluate(factor, sizes)
+    if number is None:
+        names = ", ".join(missing)
+        raise InputError(argument, f"its conversion from {source} to {target} needs {names}", f"give {names}")
+    return Conversion(value * number, formula)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -99,24 +100,33 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--full", action="store_true", help="more trials and larger sizes")
     parser.add_argument("--seed", default="0", help="seed of all trials (default 0)")
     parser.add_argument("--jobs", default="1", help="worker processes; the numbers do not depend on it (default 1)")
+    parser.add_argument("--store", metavar="FILE", help="keep finished trials here; started again, the run goes on")
 
 
-def select(names: Sequence[str], available: Sequence[Check]) -> tuple[Check, ...]:
-    """The checks whose ID is named, or begins with a name and a dot, or with a prefix such as "H".
+def select(names: Sequence[str]) -> tuple[Check, ...]:
+    """The checks whose ID is named, or begins with a name and a dot, or with a prefix such as "H"; a name that ends
+    in ".py" is a file of the user's own checks. No name: the whole ledger.
 
-    Errors: InputError for a name that matches nothing.
+    Errors: InputError for a name that matches nothing, and for a file without checks.
     """
+    from bulkedge import registry, user_file
     from theory.errors import InputError
 
     if not names:
-        return tuple(available)
+        return registry.checks()
     chosen: dict[str, Check] = {}
     for name in names:
-        matching = [c for c in available if c.id == name or c.id.startswith(name + ".")]
-        matching = matching or [c for c in available if c.id.startswith(name)]
-        if not matching:
-            ids = ", ".join(dict.fromkeys(c.id.split(".")[0] for c in available))
-            raise InputError("ID", f"no check is named {name[:40]!r} or begins with it", f"checks exist for {ids}")
+        if name.endswith(".py"):
+            matching = list(getattr(user_file.load(name), "CHECKS", ()))
+            if not matching:
+                raise InputError("FILE", f"{name!r} exports no CHECKS", "give it CHECKS, a tuple of Check")
+        else:
+            available = registry.checks()
+            matching = [c for c in available if c.id == name or c.id.startswith(name + ".")]
+            matching = matching or [c for c in available if c.id.startswith(name)]
+            if not matching:
+                ids = ", ".join(dict.fromkeys(registry.owner(c.id) for c in available))
+                raise InputError("ID", f"no check is named {name[:40]!r} or begins with it", f"checks exist for {ids}")
         chosen.update((c.id, c) for c in matching)
     return tuple(chosen.values())
 
@@ -127,25 +137,30 @@ def check(
     full: bool = False,
     seed: int = 0,
     jobs: int = 1,
+    store: str | None = None,
     progress: Progress | None = None,
 ) -> CheckReport:
     """Run the ledger of checks, or the named ones, each with its negative control.
 
+    All trials go through one pool of `jobs` workers, or of a cluster inside joblib.parallel_config(backend="dask");
+    the numbers do not depend on it. `store` keeps finished trials, so that a run that was killed goes on.
     Accuracy: a check is CONFIRMED iff |measured - predicted| <= 4 stderr + bias < resolution (numerics.check).
-    Errors: InputError for unknown names, a seed or a number of jobs that is not usable.
+    Errors: InputError for unknown names, a seed, a number of jobs or a store that is not usable.
     """
     from bulkedge import registry
-    from numerics.check import run_check
+    from numerics.check import run_checks
     from numerics.runner import Runner
+    from numerics.store import Store
     from theory.errors import InputError
 
     if seed < 0:
         raise InputError("seed", f"{seed} is negative", "give an integer >= 0")
     if jobs < 1:
         raise InputError("jobs", f"{jobs} is not a number of workers", "give an integer >= 1")
-    runner = Runner(seed=seed, jobs=jobs, progress=progress)
-    results = tuple(run_check(c, runner, full) for c in select(names, registry.checks()))
-    inputs = {"names": [*names], "full": full, "seed": seed, "jobs": jobs}
+    chosen = select(names)
+    with contextlib.nullcontext() if store is None else Store(store) as kept:
+        results = run_checks(chosen, Runner(seed=seed, jobs=jobs, store=kept, progress=progress), full)
+    inputs = {"names": [*names], "full": full, "seed": seed, "jobs": jobs, "store": store}
     setting = f"seed {seed}; margin = 4 standard errors + bias"
     return CheckReport(inputs, setting, tuple(dict.fromkeys(registry.owner(r.check.id) for r in results)), (), results)
 
@@ -161,5 +176,6 @@ def run(arguments: argparse.Namespace) -> CheckReport:
             full=arguments.full,
             seed=integer(arguments.seed, "seed"),
             jobs=integer(arguments.jobs, "jobs"),
+            store=arguments.store,
             progress=progress,
         )

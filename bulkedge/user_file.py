@@ -1,0 +1,55 @@
+"""A user's own Python file of CHECKS (and DERIVATIONS), as `bulkedge check my_theorem.py` reads it."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+
+from theory.errors import InputError
+
+
+def load(path: str, argument: str = "FILE") -> ModuleType:
+    """Run a user's file and return its module.
+
+    The module is not left in sys.modules, so that its functions travel to worker processes by value: a worker could
+    not import the file by name. Modules beside the file can be imported by it, and by the workers.
+    Errors: InputError for a file that is not there, or that fails (with its own error in one line).
+    """
+    file = Path(path)
+    if not file.is_file():
+        raise InputError(argument, f"there is no file {path!r}", "name a Python file that exports CHECKS")
+    name, before = file.stem, set(sys.modules)
+    spec = importlib.util.spec_from_file_location(name, file.resolve())
+    if spec is None or spec.loader is None:
+        raise InputError(argument, f"{path!r} is not a Python file", "name a file that ends in .py")
+    module = importlib.util.module_from_spec(spec)
+    shadowed = sys.modules.get(name)
+    sys.modules[name] = module  # dataclasses of the file look their module up while it runs
+    sys.path.insert(0, str(file.resolve().parent))
+    try:
+        spec.loader.exec_module(module)
+    except InputError:
+        raise
+    except Exception as error:
+        text = f"{type(error).__name__}: {error}"
+        raise InputError(argument, f"{path!r} fails with {text[:200]}", "make it run on its own first") from error
+    finally:
+        sys.path.pop(0)
+        del sys.modules[name]
+        if shadowed is not None:
+            sys.modules[name] = shadowed
+    _travel_by_value([m for key, m in sys.modules.items() if key not in before], file.resolve().parent)
+    return module
+
+
+def _travel_by_value(modules: list[ModuleType], folder: Path) -> None:
+    """Let the modules that were imported from the file's own folder be sent to worker processes with their code."""
+    local = [m for m in modules if Path(getattr(m, "__file__", None) or "/").parent == folder]
+    if local:
+        for pickler in ("joblib.externals.cloudpickle", "cloudpickle"):  # joblib's own workers; a Dask cluster's
+            if importlib.util.find_spec(pickler) is not None:
+                for module in local:
+                    importlib.import_module(pickler).register_pickle_by_value(module)

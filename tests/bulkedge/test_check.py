@@ -1,0 +1,134 @@
+"""`bulkedge check` on a user's own file: workers, store, interruption, exit status, unusable input."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import warnings
+from pathlib import Path
+
+import pytest
+
+import bulkedge
+from bulkedge.cli import main
+
+ROOT = Path(__file__).parents[2]
+
+# The mean of squares of normal numbers is 1; a module beside the file holds a part of it.
+MINE = """
+from dataclasses import dataclass
+import os, time
+from bulkedge import Check, Control, Ladder, MonteCarlo
+from my_helper import SCALE
+
+@dataclass(frozen=True)
+class Scale:
+    value: float = SCALE
+
+def trial(rng, size):
+    time.sleep(float(os.environ.get("NAP", "0")))
+    if "LOG" in os.environ:
+        os.write(os.open(os.environ["LOG"], os.O_WRONLY | os.O_APPEND | os.O_CREAT), b"x\\n")
+    return {"mean": float((Scale().value * rng.standard_normal(size) ** 2).mean())}
+
+CHECKS = (
+    Check("mine.mean", "E z^2 = 1", "known", lambda: 1.0, MonteCarlo(trial, "mean", 200, 40, 40), 0.2,
+          Control("variance 2", lambda: 2.0)),
+    Check("mine.wrong", "E z^2 = 3", "invented", lambda: 3.0, MonteCarlo(trial, "mean", 200, 40, 40), 0.2,
+          Control("variance 2", lambda: 2.0)),
+)
+"""
+
+
+@pytest.fixture
+def mine(tmp_path: Path) -> Path:
+    """A user's file of one right and one wrong check, and a module that it imports."""
+    (tmp_path / "my_helper.py").write_text("SCALE = 1.0\n")
+    file = tmp_path / "my_theorem.py"
+    file.write_text(MINE)
+    return file
+
+
+def test_users_file_gives_the_same_numbers_on_workers(mine: Path) -> None:
+    one = bulkedge.check([str(mine)])
+    two = bulkedge.check([str(mine)], jobs=2)
+    assert one.payload() == two.payload()
+    verdicts = {c["id"]: (c["verdict"], c["control"]) for c in one.payload()["checks"]}
+    assert verdicts == {"mine.mean": ("CONFIRMED", "REFUTED"), "mine.wrong": ("REFUTED", "REFUTED")}
+    assert one.exit_status == 1
+
+
+@pytest.mark.dask
+def test_users_file_runs_on_a_cluster(mine: Path) -> None:
+    import joblib
+    from distributed import Client, LocalCluster
+
+    expected = bulkedge.check([str(mine)]).payload()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # distributed's own start-up noise, not ours
+        with (
+            LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+            Client(cluster),
+            joblib.parallel_config(backend="dask"),
+        ):
+            assert bulkedge.check([str(mine)]).payload() == expected
+
+
+def test_store_answers_the_second_run(mine: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    log = tmp_path / "log"
+    monkeypatch.setenv("LOG", str(log))
+    first = bulkedge.check([str(mine)], store=str(tmp_path / "store"))
+    assert bulkedge.check([str(mine)], store=str(tmp_path / "store")).payload() == first.payload()
+    assert len(log.read_text().splitlines()) == 40  # both checks share the trials, the second run repeats none
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_interrupt_exits_130_and_keeps_finished_trials(mine: Path, tmp_path: Path, jobs: str) -> None:
+    log, store = tmp_path / "log", tmp_path / "store"
+    command = [sys.executable, "-m", "bulkedge", "check", str(mine), "--store", str(store), "--jobs", jobs, "--json"]
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "NAP": "0.05", "LOG": str(log)}
+    process = subprocess.Popen(
+        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    while process.poll() is None and (len(log.read_text()) if log.exists() else 0) < 2 * 12:
+        time.sleep(0.01)
+    os.killpg(process.pid, signal.SIGINT)  # as the terminal does: to the workers too
+    out, err = process.communicate(timeout=20)
+    assert process.returncode == 130, err
+    assert out == ""
+    assert "interrupted" in err
+    assert "Traceback" not in err
+    before = len(log.read_text().splitlines())
+    environment["NAP"] = "0"
+    again = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert [c["verdict"] for c in json.loads(again.stdout)["checks"]] == ["CONFIRMED", "REFUTED"]
+    total = len(log.read_text().splitlines())
+    assert before < 40 <= total
+    assert total <= 40 + 2 * int(jobs)  # only what was in flight is repeated
+
+
+def test_unusable_input_is_one_line_and_exit_2(
+    mine: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken = tmp_path / "broken.py"
+    broken.write_text("def (:\n")
+    empty = tmp_path / "empty.py"
+    empty.write_text("x = 1\n")
+    for arguments in (
+        ["nothing.py"],
+        [str(broken)],
+        [str(empty)],
+        [str(mine), "--store", str(tmp_path / "missing" / "store")],
+        [str(mine), "--store", str(mine)],
+        [str(mine), "--jobs", "0"],
+        [str(mine), "--seed", "-1"],
+    ):
+        assert main(["check", *arguments]) == 2
+        out, err = capsys.readouterr()
+        assert out == ""
+        assert err.startswith("bulkedge: ")
+        assert err.count("\n") == 1
