@@ -1,0 +1,335 @@
+"""The derivation engine: steps that are verified one by one, and printed from the expressions that were verified.
+
+A derivation is a chain of expressions. Every step says how its expression follows from the one before (a relation) and
+why (a reason, in words). `verify` tries, in this order: an exact proof by SymPy; evaluation at random admissible points
+to 25 digits; ball arithmetic. It records which one held; a step that none of them decides fails. Formulas are never
+typed as text, so what is printed is what was verified.
+
+    from theory import symbols as s
+    from theory.marchenko_pastur import edges
+
+    def steps():
+        yield Step(Eq(c * x * m**2 + (x + c - 1) * m + 1, 0), reason="the Stieltjes equation at scale one")
+        yield Step(discriminant, Apply(lambda e: sp.discriminant(e.lhs, m)), "its discriminant in m")
+        yield Step((1 + sqrt(c)) ** 2, Root(x), "the density starts where the discriminant vanishes")
+
+    DERIVATIONS = (Derivation("R1.edges", "Edges of the bulk", claim=edges, steps=steps, source="...",
+                              domain=(c < 1,)),)
+
+`claim` is a function of theory/ that returns the statement, an expression or an equation: an expression must equal
+where a chain ends; of an equation a chain must lead from the left side to the right side.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import sympy as sp
+
+from derivations.verify import Domain, Undecided, asymptotic, compare, equal, tends
+
+
+class DerivationError(AssertionError):
+    """A step of a derivation is wrong or could not be decided, or the chain does not reach its claim."""
+
+
+@dataclass(frozen=True)
+class Relation:
+    """How an expression follows from the one before it. `sign` is its LaTeX, `plain` the same in text."""
+
+    sign: str = field(default="=", init=False)
+    plain: str = field(default="=", init=False)
+
+    def check(self, before: Any, after: Any, domain: Domain) -> str:
+        """How it was verified; raises Undecided where it was not."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Equal(Relation):
+    """The expression equals the one before. `cases` are substitutions that together cover all values (parities)."""
+
+    cases: tuple[Mapping[Any, Any], ...] = ({},)
+
+    def check(self, before: Any, after: Any, domain: Domain) -> str:
+        """Equality in every case; for equations, of both sides."""
+        ways = []
+        for case in self.cases:
+            a, b = before.subs(case), after.subs(case)
+            pairs = [(a.lhs, b.lhs), (a.rhs, b.rhs)] if isinstance(a, sp.Eq) and isinstance(b, sp.Eq) else [(a, b)]
+            ways += [equal(x, y, domain) for x, y in pairs]
+        return weakest(ways)
+
+
+@dataclass(frozen=True)
+class Compare(Relation):
+    """An inequality with the expression before: `Compare("<=")` says before <= after."""
+
+    order: str = "<="
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "plain", self.order)
+        object.__setattr__(self, "sign", {"<=": r"\leq", ">=": r"\geq"}.get(self.order, self.order))
+
+    def check(self, before: Any, after: Any, domain: Domain) -> str:
+        """By the sign of the difference."""
+        return compare(before, after, self.order, domain)
+
+
+@dataclass(frozen=True)
+class Tends(Relation):
+    """The limit of the expression before, as `symbol` tends to `point`."""
+
+    symbol: Any
+    point: Any = sp.oo
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "sign", r"\longrightarrow")
+        object.__setattr__(self, "plain", f"-> ({self.symbol} -> {self.point})")
+
+    def check(self, before: Any, after: Any, domain: Domain) -> str:
+        """SymPy's limit, else the gap along a sequence of points."""
+        return tends(before, after, self.symbol, self.point, domain)
+
+
+@dataclass(frozen=True)
+class Asymptotic(Relation):
+    """The ratio to the expression before tends to 1, as `symbol` tends to `point`."""
+
+    symbol: Any
+    point: Any = sp.oo
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "sign", r"\sim")
+        object.__setattr__(self, "plain", f"~ ({self.symbol} -> {self.point})")
+
+    def check(self, before: Any, after: Any, domain: Domain) -> str:
+        """SymPy's limit of the ratio, else its gap along a sequence of points."""
+        return asymptotic(before, after, self.symbol, self.point, domain)
+
+
+@dataclass(frozen=True)
+class Root(Relation):
+    """A value of `symbol` that satisfies the equation before (an Eq, or an expression that is to vanish)."""
+
+    symbol: Any
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "sign", r"\Longrightarrow")
+        object.__setattr__(self, "plain", "=>")
+
+    def check(self, before: Any, after: Any, domain: Domain) -> str:
+        """Substitute and compare both sides."""
+        lhs, rhs = (before.lhs, before.rhs) if isinstance(before, sp.Eq) else (before, sp.Integer(0))
+        return equal(lhs.subs(self.symbol, after), rhs.subs(self.symbol, after), domain)
+
+
+@dataclass(frozen=True)
+class Substitute(Relation):
+    """The expression before with values put in for symbols."""
+
+    values: Mapping[Any, Any]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "sign", r"\Longrightarrow")
+        object.__setattr__(self, "plain", "=>")
+
+    def check(self, before: Any, after: Any, domain: Domain) -> str:
+        """Substitute simultaneously and compare."""
+        return Equal().check(before.subs(self.values, simultaneous=True), after, domain)
+
+
+@dataclass(frozen=True)
+class Apply(Relation):
+    """A function of the expression before: a derivative, a coefficient, a discriminant, a series to some order."""
+
+    function: Callable[[Any], Any]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "sign", r"\Longrightarrow")
+        object.__setattr__(self, "plain", "=>")
+
+    def check(self, before: Any, after: Any, domain: Domain) -> str:
+        """Apply and compare."""
+        return Equal().check(self.function(before), after, domain)
+
+
+@dataclass(frozen=True)
+class Given(Relation):
+    """The start of a chain. With `define` it introduces a symbol that has not occurred before as a name for it."""
+
+    define: Any = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "sign", "")
+        object.__setattr__(self, "plain", "")
+
+    def check(self, before: Any, after: Any, domain: Domain) -> str:
+        """Nothing to verify."""
+        return "definition" if self.define is not None else "start"
+
+
+NAMED = {"=": Equal(), "<=": Compare("<="), ">=": Compare(">="), "<": Compare("<"), ">": Compare(">")}
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step: the expression reached, how it follows from the one before, and the reason in words.
+
+    `relation` is a Relation or one of "=", "<=", ">=", "<", ">". The first step of a derivation starts a chain, and so
+    does every step whose relation is Given().
+    """
+
+    expression: Any
+    relation: Relation | str = "="
+    reason: str = ""
+
+    def resolved(self) -> Relation:
+        """The relation as an object."""
+        if isinstance(self.relation, Relation):
+            return self.relation
+        if self.relation not in NAMED:
+            raise DerivationError(f"unknown relation {self.relation!r}; the named ones are {', '.join(NAMED)}")
+        return NAMED[self.relation]
+
+
+@dataclass(frozen=True)
+class Verified:
+    """A derivation all of whose steps held, with how each was verified."""
+
+    derivation: Derivation
+    claims: tuple[Any, ...]
+    steps: tuple[tuple[Step, Relation, str], ...]
+    reached: tuple[str, ...]
+
+    @property
+    def how(self) -> str:
+        """The weakest evidence in the chain: "exact" only if every step is."""
+        return weakest([*(way for _, _, way in self.steps), *self.reached])
+
+
+@dataclass(frozen=True)
+class Derivation:
+    """A statement derived: verified step by step, then printed.
+
+    `id` begins with the statement's ID ("R1.edges" belongs to R1). `claim` and `steps` are functions, so that nothing
+    is computed before it is needed. `domain` holds conditions under which the steps are claimed, as SymPy relations.
+    `notation` says in words what the letters mean.
+    """
+
+    id: str
+    title: str
+    claim: Callable[[], Any]
+    steps: Callable[[], Iterable[Step]]
+    source: str
+    domain: tuple[Any, ...] = ()
+    notation: str = ""
+
+    def verify(self) -> Verified:
+        """Verify every step and that the claim is reached. Errors: DerivationError names the step."""
+        return _verify(self)
+
+    def latex(self) -> str:
+        """The derivation as LaTeX, verified first: the claim and an align environment with reason and evidence."""
+        from derivations.render import as_latex
+
+        return as_latex(self.verify())
+
+    def text(self) -> str:
+        """The derivation as plain text, verified first."""
+        from derivations.render import as_text
+
+        return as_text(self.verify())
+
+    def _repr_latex_(self) -> str:
+        return self.latex()
+
+
+@functools.cache
+def _verify(derivation: Derivation) -> Verified:
+    names: dict[Any, Any] = {}
+    seen: set[Any] = set()
+    done: list[tuple[Step, Relation, str]] = []
+    chains: list[list[Any]] = []
+    for number, step in enumerate(derivation.steps(), 1):
+        expression = sp.sympify(step.expression)
+        if expression in (sp.true, sp.false):
+            raise DerivationError(
+                f"{derivation.id}, step {number}: SymPy reads the relation as {expression}: no content"
+            )
+        relation = step.resolved() if number > 1 or isinstance(step.relation, Relation) else Given()
+        domain = Domain(derivation.domain, f"{derivation.id}:{number}")
+        if isinstance(relation, Given):
+            if relation.define is not None:
+                if relation.define in seen | expression.free_symbols:
+                    raise DerivationError(f"{derivation.id}, step {number}: {relation.define} has occurred before")
+                names[relation.define] = expression.subs(names)
+            else:
+                chains.append([])
+            way = relation.check(None, expression, domain)
+        else:
+            if not chains:
+                raise DerivationError(f"{derivation.id}, step {number}: nothing before it to follow from")
+            before = chains[-1][-1]
+            try:
+                way = relation.check(_expand(before, names), _expand(expression, names), domain)
+            except Undecided as error:
+                raise DerivationError(
+                    f"{derivation.id}, step {number} ({step.reason}): {before} {relation.plain} {expression}: {error}"
+                ) from None
+        if not (isinstance(relation, Given) and relation.define is not None):
+            chains[-1].append(expression)
+        seen |= expression.free_symbols
+        done.append((Step(expression, relation, step.reason), relation, way))
+    claimed = derivation.claim()
+    claims = tuple(claimed) if isinstance(claimed, tuple | list | sp.Tuple) else (sp.sympify(claimed),)
+    if any(claim in (sp.true, sp.false) for claim in claims):
+        raise DerivationError(f"{derivation.id}: SymPy reads the claim as a truth value: no content")
+    expanded = [[_expand(e, names) for e in chain] for chain in chains]
+    reached = tuple(_reached(derivation, claim, expanded) for claim in claims)
+    return Verified(derivation, claims, tuple(done), reached)
+
+
+def _expand(expression: Any, names: Mapping[Any, Any]) -> Any:
+    return expression.subs(names) if names else expression
+
+
+def _reached(derivation: Derivation, claim: Any, chains: list[list[Any]]) -> str:
+    """How the claim is reached: its right side ends a chain that passes its left side; or the chain holds it itself."""
+    domain = Domain(derivation.domain, f"{derivation.id}:claim")
+    for chain in chains:
+        if any(claim == e for e in chain):
+            return "exact"
+        ends = [e for e in (chain[-1],) if not isinstance(e, sp.Eq)]
+        starts = [e for e in chain if not isinstance(e, sp.Eq)]
+        target, origin = (claim.rhs, claim.lhs) if isinstance(claim, sp.Eq) else (claim, None)
+        try:
+            way = weakest([equal(e, target, domain) for e in ends] or [_fail()])
+            if origin is not None and not any(origin == e for e in starts):
+                way = weakest([way, _first([(e, origin) for e in starts], domain)])
+        except Undecided:
+            continue
+        return way
+    raise DerivationError(f"{derivation.id}: no chain of steps reaches the claim {claim}")
+
+
+def _first(pairs: list[tuple[Any, Any]], domain: Domain) -> str:
+    for a, b in pairs:
+        try:
+            return equal(a, b, domain)
+        except Undecided:
+            continue
+    return _fail()
+
+
+def _fail() -> str:
+    raise Undecided("nothing to compare")
+
+
+def weakest(ways: list[str]) -> str:
+    """The weakest of several kinds of evidence."""
+    order = ["checked", "enclosure", "exact", "definition", "start"]
+    return min(ways, key=lambda way: next(i for i, kind in enumerate(order) if way.startswith(kind)))

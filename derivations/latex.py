@@ -1,0 +1,306 @@
+"""The only LaTeX printer: SymPy expressions as one would write them in a paper.
+
+What differs from SymPy's own printer: the names of the theory (He_k, mu_1 with a star, sigma_epsilon, psi_1), the
+positive part and the indicator instead of Max and a theta that collides with angles, primes for derivatives of unnamed
+functions, brackets wherever an exponent could be misread, and an error for a head it does not know. Needs amsmath and
+amssymb only. Formulas for a book are broken at their plus signs by `latex_lines`.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import sympy as sp
+from sympy.core.function import AppliedUndef
+from sympy.printing.latex import LatexPrinter, tex_greek_dictionary
+
+_GREEK = (
+    "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau upsilon phi chi "
+    "psi omega Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega varepsilon"
+)
+GREEK = frozenset(_GREEK.split())
+
+# Whole names that no rule gives.
+NAMES = {
+    "s_eps": r"\sigma_{\varepsilon}",
+    "sigma2": r"\sigma^{2}",
+    "lam": r"\lambda",
+    "ell": r"\ell",
+}
+SUBSCRIPTS = {"eps": r"\varepsilon", "inf": r"\infty"}
+ACCENTS = {"bar": r"\bar", "hat": r"\hat", "tilde": r"\tilde"}
+SUPERSCRIPTS = {"star": r"\star", "prime": r"\prime", "plus": "+", "minus": "-"}
+
+# Functions of SymPy that its printer writes well under their own names (LaTeX's, or \operatorname).
+_KNOWN = (
+    "sin cos tan cot sec csc sinh cosh tanh coth sech csch asin acos atan acot asinh acosh atanh "
+    "exp log erf erfc erfi erfinv sign"
+)
+KNOWN_FUNCTIONS = frozenset(_KNOWN.split())
+
+
+class UnknownHead(TypeError):  # noqa: N818 -- it names what it is about
+    """An expression has a head that the printer does not know; print nothing rather than nonsense."""
+
+
+def symbol_name(name: str) -> str:
+    """A symbol's name in LaTeX: `mu1_star` -> mu_{1}^{star}, `q12` -> q_{12}, `w_bar` -> bar w, words upright."""
+    if name in NAMES:
+        return NAMES[name]
+    head, *parts = name.split("_")
+    match = re.fullmatch(r"([A-Za-z]+?)(\d*)", head)
+    if match is None:
+        raise UnknownHead(f"the symbol name {name!r} has no LaTeX form")
+    base = _word(match[1])
+    below = [match[2]] if match[2] else []
+    above = []
+    for part in parts:
+        if part in ACCENTS:
+            base = f"{ACCENTS[part]}{{{base}}}"
+        elif part in SUPERSCRIPTS:
+            above.append(SUPERSCRIPTS[part])
+        elif part:
+            below.append(SUBSCRIPTS.get(part) or (part if part.isdigit() else symbol_name(part)))
+    sub = f"_{{{','.join(below)}}}" if below else ""
+    return base + sub + (f"^{{{','.join(above)}}}" if above else "")
+
+
+def _word(word: str) -> str:
+    if word in GREEK:
+        return str(tex_greek_dictionary.get(word, "\\" + word))
+    return word if len(word) == 1 else rf"\mathrm{{{word}}}"
+
+
+class Printer(LatexPrinter):  # type: ignore[misc]  # SymPy ships no types
+    """SymPy's LatexPrinter with the house rules."""
+
+    def __init__(self) -> None:
+        super().__init__({"inv_trig_style": "full", "fold_frac_powers": True, "fold_func_brackets": False})
+
+    # -- names
+
+    def _print_Symbol(self, expr: sp.Symbol, style: str = "plain") -> str:
+        return symbol_name(expr.name)
+
+    _print_Dummy = _print_Symbol
+    _print_RandomSymbol = _print_Symbol
+
+    def _print_Indexed(self, expr: sp.Indexed, exp: str | None = None) -> str:
+        base = symbol_name(str(expr.base))
+        tex = f"{base}_{{{','.join(self._print(i) for i in expr.indices)}}}"
+        return self._raise(tex, exp)
+
+    def _print_IndexedBase(self, expr: sp.IndexedBase) -> str:
+        return symbol_name(str(expr))
+
+    @staticmethod
+    def _raise(tex: str, exp: str | None) -> str:
+        return tex if exp is None else f"{tex}^{{{exp}}}"
+
+    def _bracket(self, expr: Any) -> str:
+        return rf"\left({self._print(expr)}\right)"
+
+    # -- heads that it knows by name
+
+    def _print_Function(self, expr: sp.Function, exp: str | None = None) -> str:
+        name = expr.func.__name__
+        if isinstance(expr, AppliedUndef):
+            arguments = ", ".join(self._print(a) for a in expr.args)
+            if name in {"E", "Var", "Cov", "P"}:
+                head = {"E": r"\mathbb{E}", "P": r"\mathbb{P}"}.get(name, rf"\operatorname{{{name}}}")
+                return self._raise(rf"{head}\left[{arguments}\right]", exp)
+            tex = symbol_name(name)
+            if exp is not None and "^" in tex:
+                tex = rf"\left({tex}\right)"
+            return rf"{self._raise(tex, exp)}\left({arguments}\right)"
+        if hasattr(self, "_print_" + name):
+            return str(getattr(self, "_print_" + name)(expr, exp) if exp else getattr(self, "_print_" + name)(expr))
+        if name not in KNOWN_FUNCTIONS:
+            raise UnknownHead(f"no LaTeX form is known for the function {name}")
+        return str(super()._print_Function(expr, exp))
+
+    def _print_Basic(self, expr: sp.Basic) -> str:
+        raise UnknownHead(f"no LaTeX form is known for {type(expr).__name__}")
+
+    def emptyPrinter(self, expr: Any) -> str:
+        """Refuse what no rule covers."""
+        raise UnknownHead(f"no LaTeX form is known for {type(expr).__name__}")
+
+    def _print_hermite_prob(self, expr: sp.Expr, exp: str | None = None) -> str:
+        k, x = expr.args
+        name = rf"\mathrm{{He}}_{{{self._print(k)}}}"
+        return self._raise(name, exp) + self._bracket(x)
+
+    def _print_Max(self, expr: sp.Max, exp: str | None = None) -> str:
+        if len(expr.args) == 2 and 0 in expr.args:
+            (argument,) = (a for a in expr.args if a != 0)
+            return self._raise(rf"{self._bracket(argument)}_{{+}}", exp)
+        return self._extremum(r"\max", expr, exp)
+
+    def _print_Min(self, expr: sp.Min, exp: str | None = None) -> str:
+        return self._extremum(r"\min", expr, exp)
+
+    def _extremum(self, name: str, expr: sp.Expr, exp: str | None) -> str:
+        arguments = ", ".join(self._print(a) for a in sp.ordered(expr.args))
+        return rf"{self._raise(name, exp)}\left({arguments}\right)"
+
+    def _print_Heaviside(self, expr: sp.Heaviside, exp: str | None = None) -> str:
+        return self._raise(rf"\mathbf{{1}}\left\{{{self._print(expr.args[0])} > 0\right\}}", exp)
+
+    def _print_DiracDelta(self, expr: sp.DiracDelta, exp: str | None = None) -> str:
+        order = expr.args[1] if len(expr.args) > 1 else 0
+        upper = rf"^{{\left({self._print(order)}\right)}}" if order != 0 else ""
+        tex = rf"\delta{upper}{self._bracket(expr.args[0])}"
+        return tex if exp is None else rf"\left({tex}\right)^{{{exp}}}"
+
+    def _print_factorial(self, expr: sp.Expr, exp: str | None = None) -> str:
+        return self._marked(expr, "!", exp)
+
+    def _print_factorial2(self, expr: sp.Expr, exp: str | None = None) -> str:
+        return self._marked(expr, "!!", exp)
+
+    def _marked(self, expr: sp.Expr, mark: str, exp: str | None) -> str:
+        argument = expr.args[0]
+        plain = argument.is_Symbol or (argument.is_Integer and argument >= 0)
+        tex = (self._print(argument) if plain else self._bracket(argument)) + mark
+        return tex if exp is None else rf"\left({tex}\right)^{{{exp}}}"
+
+    def _print_Mod(self, expr: sp.Mod, exp: str | None = None) -> str:
+        left, right = (self.parenthesize(a, 60, strict=True) for a in expr.args)
+        tex = rf"{left} \bmod {right}"
+        return tex if exp is None else rf"\left({tex}\right)^{{{exp}}}"
+
+    def _print_Phi(self, expr: sp.Expr, exp: str | None = None) -> str:
+        return self._raise(r"\Phi", exp) + self._bracket(expr.args[0])
+
+    def _print_loggamma(self, expr: sp.Expr, exp: str | None = None) -> str:
+        return self._raise(r"\log", exp) + r"\Gamma" + self._bracket(expr.args[0])
+
+    # -- derivatives of unnamed functions as primes
+
+    def _print_Derivative(self, expr: sp.Derivative) -> str:
+        f, counts = expr.expr, expr.variable_count
+        if isinstance(f, AppliedUndef) and len(f.args) == 1 and len(counts) == 1 and f.args[0] == counts[0][0]:
+            return self._primed(f, counts[0][1])
+        return str(super()._print_Derivative(expr))
+
+    def _print_Subs(self, expr: sp.Subs) -> str:
+        inner, old, new = expr.args
+        if isinstance(inner, sp.Derivative) and len(old) == 1 and len(inner.variable_count) == 1:
+            f = inner.expr
+            if isinstance(f, AppliedUndef) and f.args == (old[0],):
+                return self._primed(f.func(new[0]), inner.variable_count[0][1])
+        return str(super()._print_Subs(expr))
+
+    def _primed(self, f: AppliedUndef, order: Any) -> str:
+        few = order.is_Integer and order <= 3
+        mark = r"^{" + r"\prime" * int(order) + "}" if few else rf"^{{\left({self._print(order)}\right)}}"
+        name = symbol_name(f.func.__name__)
+        name = rf"\left({name}\right)" if "^" in name else name
+        return rf"{name}{mark}{self._bracket(f.args[0])}"
+
+    # -- powers: square roots as roots, other fractional powers as exponents
+
+    def _print_Pow(self, expr: sp.Pow) -> str:
+        power = expr.exp
+        if expr.base == sp.Symbol("sigma2", positive=True) and power.is_Rational and power > 0:
+            # The scale sigma^2 is a symbol of its own; its powers are powers of sigma.
+            return r"\sigma" if 2 * power == 1 else rf"\sigma^{{{self._print(2 * power)}}}"
+        if power.is_Rational and abs(power.p) == 1 and power.q > 2 and expr.base.is_commutative:
+            base = self.parenthesize(expr.base, 60)
+            base = self.parenthesize_super(base) if expr.base.is_Symbol else base
+            tex = rf"{base}^{{1/{power.q}}}"
+            return tex if power > 0 else rf"\frac{{1}}{{{tex}}}"
+        return str(super()._print_Pow(expr))
+
+    def _print_Limit(self, expr: sp.Limit) -> str:
+        inner, variable, point, direction = expr.args
+        side = f"^{{{direction.name}}}" if direction.name in "+-" and point.is_finite else ""
+        body = self._bracket(inner) if isinstance(inner, sp.Add) else self._print(inner)
+        return rf"\lim_{{{self._print(variable)} \to {self._print(point)}{side}}} {body}"
+
+    def _print_Piecewise(self, expr: sp.Piecewise) -> str:
+        rows = []
+        for value, condition in expr.args:
+            when = r"\text{otherwise}" if condition == sp.true else rf"\text{{for }} {self._print(condition)}"
+            rows.append(rf"{self._print(value)} & {when}")
+        return r"\begin{cases} " + r" \\ ".join(rows) + r" \end{cases}"
+
+    # -- logic
+
+    def _print_And(self, expr: sp.And) -> str:
+        return r" \text{ and } ".join(self._print(a) for a in sp.ordered(expr.args))
+
+    def _print_Or(self, expr: sp.Or) -> str:
+        return r" \text{ or } ".join(self._print(a) for a in sp.ordered(expr.args))
+
+    def _print_Tuple(self, expr: sp.Tuple) -> str:
+        return r",\quad ".join(self._print(a) for a in expr)
+
+    _print_tuple = _print_Tuple
+    _print_list = _print_Tuple
+
+
+def latex(expr: Any) -> str:
+    r"""LaTeX of an expression, without dollar signs.
+
+    Valid for: the heads that the theory emits; numbers and tuples too. Errors: UnknownHead for any other head.
+
+    >>> from theory import symbols as s
+    >>> latex(s.mu1_star**2 / s.psi1)
+    '\\frac{\\left(\\mu_{1}^{\\star}\\right)^{2}}{\\psi_{1}}'
+    """
+    if isinstance(expr, str):
+        raise UnknownHead(f"text is not a formula: {expr[:40]!r}")
+    return _tidy(str(Printer().doprint(sp.sympify(expr))))
+
+
+def _tidy(tex: str) -> str:
+    return re.sub(r" +\\right", r"\\right", tex)
+
+
+def visual_width(tex: str) -> int:
+    """About how many characters wide a formula is in print: a fraction counts as the wider of its two parts."""
+    fraction = re.compile(r"\\frac\{([^{}]*)\}\{([^{}]*)\}")
+    script = re.compile(r"[_^]\{([^{}]*)\}")
+    tex = re.sub(r"\\(left|right|displaystyle|,|quad|text|mathrm|operatorname|mathbf|mathbb)(?![a-z])", "", tex)
+    tex = re.sub(r"\\[A-Za-z]+(?<!frac)", "x", re.sub(r"\\frac(?![A-Za-z])", "\x00", tex)).replace("\x00", r"\frac")
+    for _ in range(40):
+        shorter = fraction.sub(lambda m: max(m[1], m[2], key=len), tex)
+        shorter = script.sub(lambda m: m[1][: (2 * len(m[1]) + 2) // 3], shorter)
+        shorter = re.sub(r"(?<!frac)\{([^{}]*)\}(?!\{)", r"\1", shorter) if shorter == tex else shorter
+        if shorter == tex:
+            break
+        tex = shorter
+    return len(re.sub(r"[\s{}]|\\frac", "", tex))
+
+
+def latex_lines(expr: Any, width: int = 78) -> list[str]:
+    """LaTeX of an expression broken at the plus signs of a long sum, or at the equals sign of a long equation.
+
+    Each line is a formula of its own (balanced braces), of about `width` printed characters where the terms allow.
+    """
+    tex = latex(expr)
+    if visual_width(tex) <= width:
+        return [tex]
+    if isinstance(expr, sp.Rel):
+        symbol = {"==": "=", "<=": r"\leq", ">=": r"\geq", "!=": r"\neq"}.get(expr.rel_op, expr.rel_op)
+        right = latex_lines(expr.rhs, width)
+        return [*latex_lines(expr.lhs, width), f"{symbol} {right[0]}", *right[1:]]
+    if not isinstance(expr, sp.Add):
+        return [tex]
+    printer = Printer()
+    lines: list[str] = []
+    for term in printer._as_ordered_terms(expr):
+        negative = term.could_extract_minus_sign()
+        piece = _tidy(printer.doprint(-term if negative else term))
+        if isinstance(-term if negative else term, sp.Add):
+            piece = rf"\left({piece}\right)"
+        piece = ("- " if negative else "+ ") + piece
+        if lines and visual_width(lines[-1] + piece) <= width:
+            lines[-1] += " " + piece
+        else:
+            lines.append(piece)
+    lines[0] = lines[0].removeprefix("+ ")
+    return lines

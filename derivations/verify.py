@@ -1,0 +1,206 @@
+"""How a step is verified: exactly, else at random points to 25 digits; undecided is a failure.
+
+The exact route never runs before a numerical look: a step that is false at some admissible point is refuted there at
+once, and SymPy is asked to prove only what is numerically true.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import random
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import sympy as sp
+
+DIGITS = 25
+POINTS = 5
+GUARD = 15
+# SymPy's simplify is asked only about differences of this many operations; beyond it may run for minutes.
+SIMPLIFY_OPERATIONS = 150
+
+
+class Undecided(ArithmeticError):  # noqa: N818 -- it is a verdict
+    """A relation that was not verified: refuted at a point, or undecided."""
+
+
+@dataclass(frozen=True)
+class Domain:
+    """Where a relation is claimed: the symbols' own assumptions, and conditions on them. `seed` fixes the points."""
+
+    conditions: tuple[Any, ...] = ()
+    seed: str = ""
+
+    def points(self, symbols: set[Any], count: int) -> Iterator[dict[Any, Any]]:
+        """`count` random rational admissible points (one empty point where there is no symbol)."""
+        if not symbols:
+            yield {}
+            return
+        generator = random.Random(int.from_bytes(hashlib.sha256(self.seed.encode()).digest()[:8], "big"))
+        needed = set(symbols).union(*(c.free_symbols for c in self.conditions if c.free_symbols & symbols))
+        ordered = sorted(needed, key=lambda s: s.name)
+        found = 0
+        for _ in range(3000):
+            point = {s: _draw(s, generator) for s in ordered}
+            if all(c.subs(point) == sp.true for c in self.conditions if c.free_symbols <= needed):
+                yield point
+                found += 1
+                if found == count:
+                    return
+        raise Undecided(f"no admissible points were found for {ordered} under {self.conditions}")
+
+
+def _draw(symbol: Any, generator: random.Random) -> Any:
+    if symbol.is_integer:
+        low = 1 if symbol.is_positive else (0 if symbol.is_nonnegative else -6)
+        step = 2 if symbol.is_even or symbol.is_odd else 1
+        value = generator.randint(low, 12)
+        return sp.Integer(value + (step == 2 and bool(value % 2) != bool(symbol.is_odd)))
+    scale = generator.choice((1, 1, 2, 4))
+    size = sp.Rational(generator.randint(1, 997), 997) * scale
+    if symbol.is_positive or symbol.is_nonnegative:
+        return size
+    if symbol.is_negative or symbol.is_nonpositive:
+        return -size
+    real = size * generator.choice((-1, 1))
+    if symbol.is_real:
+        return real
+    return real + sp.I * sp.Rational(generator.randint(1, 997), 997)
+
+
+def evaluate(expression: Any, point: dict[Any, Any]) -> Any:
+    """The value at a point to DIGITS digits, twice at different precisions, or Undecided."""
+    at = expression.subs(point)
+    at = at.doit() if at.has(sp.Sum, sp.Derivative, sp.Product, sp.Subs) else at
+    if at.free_symbols:
+        raise Undecided(f"no value: {sorted(at.free_symbols, key=str)} stay free")
+    values = [sp.N(at, DIGITS + GUARD, maxn=2000), sp.N(at, DIGITS + 2 * GUARD, maxn=2000)]
+    for value in values:
+        real, imaginary = value.as_real_imag()
+        if not (real.is_Number and imaginary.is_Number and real.is_finite and imaginary.is_finite):
+            raise Undecided(f"no value at {_shown(point)}")
+    if not _near(*values):
+        raise Undecided(f"the value at {_shown(point)} is not stable to {DIGITS} digits")
+    return values[1]
+
+
+def _near(a: Any, b: Any) -> bool:
+    """Equal to DIGITS digits: relative, but absolute against zero (where nothing is left to be relative to)."""
+    small = sp.Rational(1, 10**DIGITS)
+    sizes = [abs(sp.N(v, 60)) for v in (a, b)]
+    zero = min(sizes) <= small**2
+    return bool(abs(sp.N(a - b, 60)) <= small * (1 if zero else max(sizes)))
+
+
+def _shown(point: dict[Any, Any]) -> str:
+    return ", ".join(f"{s} = {v}" for s, v in point.items()) or "the constant"
+
+
+def equal(a: Any, b: Any, domain: Domain) -> str:
+    """How a = b was verified."""
+    if a == b:
+        return "exact"
+    symbols = a.free_symbols | b.free_symbols
+    checked = 0
+    trouble: Undecided | None = None
+    try:
+        for point in domain.points(symbols, POINTS):
+            left, right = evaluate(a, point), evaluate(b, point)
+            if not _near(left, right):
+                raise Refuted(f"refuted at {_shown(point)}: {sp.N(left, 12)} is not {sp.N(right, 12)}")
+            checked += 1
+    except Refuted:
+        raise
+    except Undecided as error:
+        trouble = error
+    if _vanishes(a - b):
+        return "exact"
+    if trouble is None:
+        return f"checked to {DIGITS} digits" + (f" at {checked} points" if symbols else "")
+    raise trouble
+
+
+class Refuted(Undecided):
+    """A relation that is false at an admissible point."""
+
+
+def _vanishes(difference: Any) -> bool:
+    """Whether SymPy shows that a difference is identically zero."""
+    difference = difference.doit()
+    attempts: tuple[Callable[[Any], Any], ...] = (
+        lambda e: e,
+        sp.expand,
+        lambda e: sp.cancel(sp.together(e)),
+        lambda e: sp.radsimp(sp.together(sp.expand(e))),
+        lambda e: sp.expand(sp.powsimp(sp.expand(e, func=True, power_base=True), force=False)),
+        sp.gammasimp,
+        sp.simplify,
+    )
+    for attempt in attempts:
+        if attempt is sp.simplify and sp.count_ops(difference) > SIMPLIFY_OPERATIONS:
+            return False
+        try:
+            if attempt(difference) == 0:
+                return True
+        except (NotImplementedError, ValueError, TypeError, AttributeError, sp.PolynomialError):
+            continue
+    return False
+
+
+def compare(a: Any, b: Any, order: str, domain: Domain) -> str:
+    """How the inequality a (order) b was verified."""
+    gap = b - a if order in {"<=", "<"} else a - b
+    strict = order in {"<", ">"}
+    gap = sp.factor(sp.together(gap)) if sp.count_ops(gap) <= SIMPLIFY_OPERATIONS else gap
+    if gap.is_positive or (not strict and gap.is_nonnegative):
+        return "exact"
+    count = 4 * POINTS
+    symbols = gap.free_symbols
+    for point in domain.points(symbols, count):
+        value = evaluate(gap, point)
+        if not (value > 0 or (value == 0 and not strict)):
+            raise Refuted(f"refuted at {_shown(point)}: the gap is {sp.N(value, 12)}")
+    return f"checked to {DIGITS} digits" + (f" at {count} points" if symbols else "")
+
+
+def tends(a: Any, b: Any, symbol: Any, point: Any, domain: Domain) -> str:
+    """How lim a = b was verified."""
+    try:
+        limit = sp.limit(a, symbol, point)
+        if not limit.has(sp.Limit, sp.AccumBounds):
+            return equal(limit, b, domain)
+    except Refuted:
+        raise
+    except (NotImplementedError, ValueError, TypeError, AttributeError, RecursionError, Undecided, sp.PoleError):
+        pass
+    return _along(lambda x: (a.subs(symbol, x), b), symbol, point, (a.free_symbols | b.free_symbols) - {symbol}, domain)
+
+
+def asymptotic(a: Any, b: Any, symbol: Any, point: Any, domain: Domain) -> str:
+    """How a ~ b was verified."""
+    try:
+        if sp.limit(sp.simplify(a / b), symbol, point) == 1:
+            return "exact"
+    except (NotImplementedError, ValueError, TypeError, AttributeError, RecursionError, sp.PoleError):
+        pass
+    others = (a.free_symbols | b.free_symbols) - {symbol}
+    return _along(lambda x: ((a / b).subs(symbol, x), sp.Integer(1)), symbol, point, others, domain)
+
+
+def _along(sides: Callable[[Any], tuple[Any, Any]], symbol: Any, point: Any, others: set[Any], domain: Domain) -> str:
+    """The gap along 10^3, 10^6, ..., 10^15 (or towards a finite point) must shrink by a factor at every term."""
+    scales = [sp.Integer(10) ** (3 * i) for i in range(1, 6)]
+    # Floats of 120 digits: SymPy would compute factorials and powers of an integer this large exactly.
+    places = [sp.Float(s if point == sp.oo else -s if point == -sp.oo else point + 1 / s, 120) for s in scales]
+    for chosen in domain.points(others, 3):
+        gaps = []
+        for place in places:
+            left, right = sides(place)
+            target = evaluate(right, chosen)
+            gaps.append(abs(sp.N(evaluate(left, chosen) - target, 40)) / max(abs(target), sp.Rational(1, 10**6)))
+        shrinking = all(later <= earlier / 5 for earlier, later in itertools.pairwise(gaps) if earlier > 0)
+        if not (shrinking and gaps[-1] < sp.Rational(1, 1000)):
+            raise Refuted(f"the gap does not close: {', '.join(str(sp.N(g, 3)) for g in gaps)} at {_shown(chosen)}")
+    return f"checked along {symbol} = {sp.Float(places[0], 6):g}, ..., {sp.Float(places[-1], 6):g}"
