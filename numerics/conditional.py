@@ -194,7 +194,7 @@ def _traces(model: ConditionalModel, Q: Array) -> Array:
 def _inverse(A: Array) -> Array:
     """The inverse of a symmetric positive definite matrix (LU: with OpenBLAS four times faster than dpotri)."""
     try:
-        inverse: Array = np.linalg.inv(A)
+        inverse: Array = np.asarray(np.linalg.inv(A), dtype=np.float64)
     except np.linalg.LinAlgError:
         raise ConvergenceError("the regularised population matrix is singular; use a larger ridge") from None
     return inverse
@@ -237,7 +237,9 @@ def conditional_risk(model: ConditionalModel, n: int, lam: float) -> Conditional
     xs: list[Array] = []
     gs: list[Array] = []
     residual = math.inf
-    for iteration in range(1, MAX_ITERATIONS + 1):
+    iteration = 0
+    while iteration < MAX_ITERATIONS:
+        iteration += 1
         Q, image = _resolvent(model, n, lam, delta)
         change = np.log(image / delta)
         previous, residual = residual, float(np.max(np.abs(change)))
@@ -268,9 +270,7 @@ def _risk_at(
     own = model.label2 - 2 * (fitted * model.label + linear) + fitted**2 + spread
     damping = model.weights / (1 + delta) ** 2
     T = _derivative(model, n, Q, own, damping)
-    return ConditionalRisk(
-        float(model.weights @ T), float(damping @ T), iterations, residual, "converged", T
-    )
+    return ConditionalRisk(float(model.weights @ T), float(damping @ T), iterations, residual, "converged", T)
 
 
 def _derivative(model: ConditionalModel, n: int, Q: Array, own: Array, damping: Array) -> Array:
