@@ -16,6 +16,7 @@ from theory.errors import ConvergenceError, InputError
 Array = NDArray[np.float64]
 
 MAX_ITERATIONS = 200
+NO_RIDGE = 1e-290  # below it double precision has no full digits left: a smaller ridge counts as 0
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,7 @@ class RidgeRisk:
     """Test risk (noise excluded) = floor + bias + variance, training error (noise included), effective ridge.
 
     `bias` is the missed linear part (over the sampling factor), `variance` what noise and the nonlinear part of the
-    link cost through the finite sample. `degrees` is df1/n, `residual` the equation's |1 - lam/kappa - df1/n|.
+    link cost through the finite sample. `degrees` is df1/n, `residual` the relative residual of its equation.
     """
 
     test: Array
@@ -108,7 +109,7 @@ def _degrees_at_zero(psi2: Array, ratio: Array, mu1sq: Array, mu2sq: Array) -> A
 def effective_ridge(
     psi1: ArrayLike, psi2: ArrayLike, lam: ArrayLike, mu1: ArrayLike, mu2: ArrayLike
 ) -> tuple[Array, Array]:
-    """kappa and the residual of 1 - lam/kappa = df1/n; all arguments broadcast.
+    """kappa and the relative residual of 1 - lam/kappa = df1/n; all arguments broadcast.
 
     Valid for: 0 <= lam, 0 < psi1 (inf allowed), 0 <= psi2 < inf. lam = 0 below the interpolation threshold gives
     kappa = 0 exactly.
@@ -117,21 +118,30 @@ def effective_ridge(
     Errors: ConvergenceError after MAX_ITERATIONS steps (never seen; the argument above excludes it).
     """
     psi1_, psi2_, lam_, mu1_, mu2_ = np.broadcast_arrays(*map(_f, (psi1, psi2, lam, mu1, mu2)))
+    lam_ = np.where(lam_ < NO_RIDGE, 0.0, lam_)
     mu1sq, mu2sq, ratio = mu1_**2, mu2_**2, psi2_ / psi1_
     zero = (lam_ == 0) & (_degrees_at_zero(psi2_, ratio, mu1sq, mu2sq) <= 1)
+    excess = np.where(np.isinf(psi1_), 1.0, (psi1_ - psi2_) / np.where(np.isinf(psi1_), 1.0, psi1_))  # 1 - ratio
     kappa = np.where(zero, 1.0, lam_ + ratio * (mu1sq + mu2sq))
-    residual = np.zeros_like(kappa)
+    for _ in range(4):
+        # h = g/x decreases in kappa: freezing it at an upper bound of kappa gives a better upper bound. One step
+        # bridges any number of orders of magnitude (lam = 1e-300 at the peak), which Newton's method would halve.
+        b = ratio * _resolvent(kappa, psi2_, mu1sq, mu2sq).h
+        root = np.sqrt(excess**2 + 4 * b * lam_)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            better = np.where(excess >= 0, 2 * lam_ / (root + excess), (root - excess) / (2 * b))
+        kappa = np.where(zero, kappa, np.fmin(kappa, better))
     for _ in range(MAX_ITERATIONS):
         r = _resolvent(kappa, psi2_, mu1sq, mu2sq)
-        degrees, slope = _degrees(kappa, ratio, r, mu2sq)
-        gap = lam_ / kappa + degrees - 1
-        step = np.where(zero, 0.0, gap / (lam_ / kappa + slope))
-        residual = np.where(zero, 0.0, np.abs(gap))
-        # From above gap <= 0; once rounding decides its sign the limit is reached.
-        if np.all(np.abs(step) <= 4e-15) or np.all((residual <= 2e-16 * (1 + ratio)) | zero):
+        missing = ratio * kappa * r.h
+        gap = lam_ / kappa - missing - excess
+        step = np.where(zero, 0.0, gap / (lam_ / kappa + _degrees(kappa, ratio, r, mu2sq)[1]))
+        # gap relative to its own terms is at rounding level: nothing more to be had.
+        residual = np.where(zero, 0.0, np.abs(gap) / (lam_ / kappa + missing + np.abs(excess)))
+        if np.all((np.abs(step) <= 2e-15) | (residual <= 4e-16)):
             return np.where(zero, 0.0, kappa), residual
         kappa = kappa / (1 - np.minimum(step, 0.5))
-    if np.all(residual <= 1e-13 * (1 + ratio)):
+    if np.all(residual <= 1e-14):
         return np.where(zero, 0.0, kappa), residual
     raise ConvergenceError(f"the effective ridge did not converge (residual {float(np.max(residual)):.2g})")
 
@@ -165,6 +175,7 @@ def ridge_risk(
     _validate(checked)
     p1, p2, lm, et, al, nz, m1, m2, m1s, m2s, m0s = checked.values()
     mu1sq, mu2sq, m1s2 = m1**2, m2**2, m1s**2
+    lm = np.where(lm < NO_RIDGE, 0.0, lm)
     floor = m2s**2 if c.fits_mean else m2s**2 + m0s**2
     unorm2 = m1s2 + (m0s**2 + m1s2 + m2s**2 + nz**2) / al
     wide = np.isinf(p2)

@@ -168,8 +168,15 @@ def test_decomposition_adds_up() -> None:
 @given(ratio, ratio, st.floats(0, 10), positive, positive)
 def test_effective_ridge_solves_its_equation(p1: float, p2: float, lam: float, mu1: float, mu2: float) -> None:
     kappa, residual = effective_ridge(p1, p2, lam, mu1, mu2)
-    assert residual <= 1e-12 * (1 + p2 / p1)
+    assert residual <= 1e-14
     assert kappa >= lam * (1 - 1e-15)
+
+
+@pytest.mark.parametrize("lam", [1e-300, 1e-100, 1e-20])
+def test_effective_ridge_at_the_peak(lam: float) -> None:
+    """N = n: kappa = sqrt(lam/h(0)), h(0) = (sqrt 5 - 1)/2 for mu1 = mu2 = psi2 = 1."""
+    kappa, _ = effective_ridge(1.0, 1.0, lam, 1.0, 1.0)
+    assert float(kappa) == pytest.approx(math.sqrt(lam * 2 / (math.sqrt(5) - 1)), rel=1e-9)
 
 
 def test_a_curve_of_1000_points_is_quick() -> None:
