@@ -165,7 +165,7 @@ def test_decomposition_adds_up() -> None:
 
 
 @settings(max_examples=100, deadline=None)
-@given(ratio, ratio, st.floats(0, 10), positive, positive)
+@given(ratio, ratio, st.one_of(st.just(0.0), st.floats(1e-290, 10)), positive, positive)
 def test_effective_ridge_solves_its_equation(p1: float, p2: float, lam: float, mu1: float, mu2: float) -> None:
     kappa, residual = effective_ridge(p1, p2, lam, mu1, mu2)
     assert residual <= 1e-14
