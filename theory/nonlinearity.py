@@ -1,0 +1,418 @@
+"""Nonlinearity: a function of one Gaussian variable, piecewise smooth, with its kinks and jumps kept.
+
+Activation and link are the same type; the name of the argument says the role. A Nonlinearity is an element of
+L2(Gauss): membership is shown when it is made (theory.growth), not assumed. Its derivatives are distributions: a
+jump at b leaves a delta there, so that E[sigma''] of ReLU is phi(0) and not 0 (field trap: SymPy's derivative of a
+Piecewise loses it).
+"""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import sympy as sp
+
+from theory import ball, parse
+from theory.errors import InputError
+from theory.growth import SQUARE_INTEGRABLE, Growth, growth
+from theory.symbols import z
+from theory.zeros import real_zeros
+
+_INTEGRABLE = Fraction(1, 2)  # exp(c2 z^2) phi(z) is integrable iff c2 is below
+
+NONSMOOTH = (sp.Max, sp.Min, sp.Abs, sp.sign, sp.Heaviside, sp.Piecewise)
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A smooth expression in z on the open interval (lower, upper); an end may be -oo or oo."""
+
+    lower: sp.Expr
+    upper: sp.Expr
+    expr: sp.Expr
+
+    @property
+    def growth(self) -> Growth:
+        """The certified growth of the expression on the interval (integrable against the Gaussian)."""
+        return _growth(self.expr, self.lower, self.upper, _INTEGRABLE)
+
+
+@dataclass(frozen=True)
+class Delta:
+    """weight * (d/dz)^order delta(z - at)."""
+
+    at: sp.Expr
+    order: int
+    weight: sp.Expr
+
+
+@dataclass(frozen=True)
+class Nonlinearity:
+    """f(z): smooth pieces between kinks, plus deltas where it is the derivative of something with a kink or jump."""
+
+    name: str
+    pieces: tuple[Piece, ...]
+    deltas: tuple[Delta, ...] = ()
+
+    @property
+    def kinks(self) -> tuple[sp.Expr, ...]:
+        """Where one smooth expression ends and the next begins."""
+        return tuple(piece.upper for piece in self.pieces[:-1])
+
+    @property
+    def expr(self) -> sp.Expr:
+        """The function as one SymPy expression in z (deltas included)."""
+        if len(self.pieces) == 1:
+            body = self.pieces[0].expr
+        else:
+            body = _pretty(self.pieces)
+        return body + sp.Add(*(d.weight * sp.DiracDelta(z - d.at, d.order) for d in self.deltas))
+
+    @property
+    def is_zero(self) -> bool:
+        """Whether f vanishes almost everywhere and has no delta."""
+        return not self.deltas and all(piece.expr == 0 for piece in self.pieces)
+
+    @property
+    def degree(self) -> int | None:
+        """The degree if f is a polynomial (0 for the zero function), else None."""
+        if self.deltas or len(self.pieces) > 1 or not self.pieces[0].expr.is_polynomial(z):
+            return None
+        return int(max(sp.degree(self.pieces[0].expr, z), 0)) if self.pieces[0].expr.has(z) else 0
+
+    @functools.cached_property
+    def parity(self) -> int:
+        """+1 if f is shown to be even, -1 if odd, 0 otherwise (the zero function counts as even)."""
+        for sign in (1, -1):
+            if self._has_parity(sign):
+                return sign
+        return 0
+
+    def _has_parity(self, sign: int) -> bool:
+        count = len(self.pieces)
+        for i in range((count + 1) // 2):
+            left, right = self.pieces[i], self.pieces[count - 1 - i]
+            if _tidy(left.lower + right.upper) not in (0, sp.nan) and not (
+                left.lower is sp.S.NegativeInfinity and right.upper is sp.S.Infinity
+            ):
+                return False
+            if not vanishes(left.expr - sign * right.expr.subs(z, -z)):
+                return False
+        mirrored = {(sp.nsimplify(-d.at), d.order): sign * (-1) ** d.order * d.weight for d in self.deltas}
+        return {(sp.nsimplify(d.at), d.order): d.weight for d in self.deltas} == mirrored
+
+    @functools.cached_property
+    def homogeneity(self) -> int | None:
+        """p if f(tz) = t^p f(z) for all t > 0 (ReLU: 1, step: 0, |z|^3: 3), else None."""
+        if self.deltas or not all(k == 0 for k in self.kinks) or self.is_zero:
+            return None
+        degrees = set()
+        for piece in self.pieces:
+            if piece.expr == 0:
+                continue
+            if not piece.expr.is_polynomial(z):
+                return None
+            terms = sp.Poly(piece.expr, z).monoms()
+            degrees.update(m[0] for m in terms)
+        return degrees.pop() if len(degrees) == 1 else None
+
+    def derivative(self, order: int = 1) -> Nonlinearity:
+        """The distributional derivative of the given order; jumps become deltas."""
+        f = self
+        for _ in range(order):
+            f = _differentiate(f)
+        return f
+
+    def __call__(self, argument: sp.Expr) -> sp.Expr:
+        """The SymPy expression f(argument)."""
+        return self.expr.subs(z, argument)
+
+    def _repr_latex_(self) -> str:
+        return f"$\\displaystyle {sp.latex(self.expr)}$"
+
+
+def nonlinearity(spec: str | sp.Expr | Nonlinearity, argument: str = "FUNCTION") -> Nonlinearity:
+    """Make a Nonlinearity from a catalogue name, a string expression in z, a SymPy expression, or itself.
+
+    Valid for: real functions whose square is shown to be integrable against the Gaussian.
+    Errors: InputError, naming `argument`, for what cannot be parsed or whose membership in L2 cannot be shown.
+    """
+    if isinstance(spec, Nonlinearity):
+        return spec
+    if isinstance(spec, str):
+        return _from_text(spec.strip(), argument)
+    if isinstance(spec, sp.Expr | int | float):
+        expr = sp.sympify(spec, strict=True)
+        return from_expr(_with_our_symbol(exact_numbers(expr), argument), sp.sstr(expr), argument)
+    raise InputError(argument, f"{type(spec).__name__} is not a function", "give a name, an expression in z or SymPy")
+
+
+@functools.lru_cache(maxsize=512)
+def _from_text(text: str, argument: str) -> Nonlinearity:
+    return from_expr(parse.expression(text, argument), text, argument)
+
+
+@functools.lru_cache(maxsize=512)
+def from_expr(expr: sp.Expr, name: str, argument: str = "FUNCTION") -> Nonlinearity:
+    """Split an expression in theory.symbols.z at its kinks and certify each piece."""
+    if expr.has(sp.I):
+        raise InputError(argument, "the function is not real", "leave imaginary parts out")
+    pieces = merged(split(expr, sp.S.NegativeInfinity, sp.S.Infinity, argument))
+    for piece in pieces:
+        _certify(piece, argument)
+    return Nonlinearity(name, pieces)
+
+
+def _with_our_symbol(expr: sp.Expr, argument: str) -> sp.Expr:
+    others = expr.free_symbols - {z}
+    if len(others) == 1 and z not in expr.free_symbols:
+        return expr.subs(others.pop(), z)  # a one-variable expression in a symbol of the user's own
+    if others:
+        names = ", ".join(sorted(str(s) for s in expr.free_symbols))
+        raise InputError(argument, f"the symbols {names} appear", "give a function of one variable with exact parameters")
+    return expr
+
+
+def exact_numbers(expr: sp.Expr) -> sp.Expr:
+    """Floats replaced by the rational of the decimal they print as (0.8 -> 4/5)."""
+    floats = expr.atoms(sp.Float)
+    return expr.xreplace({f: sp.Rational(str(f)) for f in floats}) if floats else expr
+
+
+def _certify(piece: Piece, argument: str) -> None:
+    growth(piece.expr, piece.lower, piece.upper, limit=SQUARE_INTEGRABLE, argument=argument)
+
+
+@functools.lru_cache(maxsize=4096)
+def _growth(expr: sp.Expr, lower: sp.Expr, upper: sp.Expr, limit: Fraction) -> Growth:
+    return growth(expr, lower, upper, limit=limit)
+
+
+def _tidy(expr: sp.Expr) -> sp.Expr:
+    """One normal form for the spellings of an expression: products of sums multiplied out, nothing else rewritten."""
+    if expr.is_polynomial(z):
+        return sp.expand(expr)
+    return sp.expand(expr, power_exp=False, power_base=False, log=False, basic=False, multinomial=True, mul=True)
+
+
+def vanishes(expr: sp.Expr) -> bool:
+    """Whether a smooth expression in z is shown to be identically zero."""
+    tidy = _tidy(expr)
+    if tidy == 0:
+        return True
+    if tidy.is_polynomial(z):
+        return False
+    # A rigorous witness of a non-zero value settles most cases before simplification is tried.
+    for point in (sp.Rational(3, 7), sp.Rational(-11, 5)):
+        with ball.precision(120):
+            try:
+                value = ball.constant(tidy.subs(z, point))
+            except InputError:
+                continue
+            if value.is_finite() and not value.contains(0):
+                return False
+    return bool(sp.simplify(tidy.rewrite(sp.exp)) == 0)
+
+
+def _interior(lower: sp.Expr, upper: sp.Expr) -> sp.Rational:
+    """A rational point strictly between two ends."""
+    if lower is sp.S.NegativeInfinity and upper is sp.S.Infinity:
+        return sp.Rational(1, 3)
+    if lower is sp.S.NegativeInfinity:
+        return sp.floor(upper) - 1
+    if upper is sp.S.Infinity:
+        return sp.ceiling(lower) + 1
+    middle = (lower + upper) / 2
+    if middle.is_Rational:
+        return middle
+    for digits in (15, 60, 240):
+        point = sp.Rational(str(sp.N(middle, digits)))
+        if ball.sign(point - lower) > 0 and ball.sign(upper - point) > 0:
+            return point
+    raise InputError("FUNCTION", f"the break points {lower} and {upper} are too close", "move them apart")
+
+
+def split(expr: sp.Expr, lower: sp.Expr, upper: sp.Expr, argument: str) -> list[Piece]:
+    """Resolve Max, Min, Abs, sign, Heaviside and Piecewise into smooth pieces, innermost first."""
+    atom = _innermost(expr)
+    if atom is None:
+        return [Piece(lower, upper, _tidy(expr))]
+    points = [p for g in _switches(atom) for p in real_zeros(g, lower, upper, argument)]
+    inside = _sorted_distinct([p for p in points if _between(p, lower, upper)])
+    pieces: list[Piece] = []
+    for a, b in zip([lower, *inside], [*inside, upper], strict=True):
+        value = _choose(atom, _interior(a, b), argument)
+        pieces.extend(split(expr.xreplace({atom: value}), a, b, argument))
+    return pieces
+
+
+def _innermost(expr: sp.Expr) -> sp.Expr | None:
+    if not expr.has(*NONSMOOTH):
+        return None
+    for node in sp.preorder_traversal(expr):
+        if isinstance(node, NONSMOOTH) and not any(a.has(*NONSMOOTH) for a in _parts(node)):
+            return node
+    return None
+
+
+def _parts(atom: sp.Expr) -> list[sp.Basic]:
+    if isinstance(atom, sp.Piecewise):
+        return [part for pair in atom.args for part in pair]
+    return list(atom.args)
+
+
+def _switches(atom: sp.Expr) -> list[sp.Expr]:
+    """The expressions whose sign changes switch the atom from one branch to another."""
+    if isinstance(atom, sp.Max | sp.Min):
+        return [a - b for i, a in enumerate(atom.args) for b in atom.args[i + 1 :]]
+    if isinstance(atom, sp.Piecewise):
+        relations = set().union(*(c.atoms(sp.core.relational.Relational) for _, c in atom.args))
+        return [r.lhs - r.rhs for r in sorted(relations, key=str)]
+    return [atom.args[0]]
+
+
+def _choose(atom: sp.Expr, point: sp.Rational, argument: str) -> sp.Expr:
+    """The branch of the atom that holds around a point of its interval."""
+    if isinstance(atom, sp.Max | sp.Min):
+        best = atom.args[0]
+        for other in atom.args[1:]:
+            gap = ball.sign((other - best).subs(z, point))
+            if gap == (1 if isinstance(atom, sp.Max) else -1):
+                best = other
+        return best
+    if isinstance(atom, sp.Piecewise):
+        for value, condition in atom.args:
+            if _holds(condition, point):
+                return value
+        raise InputError(argument, f"no branch of the Piecewise holds at z = {point}", "end it with (value, True)")
+    inner = atom.args[0]
+    s = ball.sign(inner.subs(z, point))
+    if isinstance(atom, sp.Abs):
+        return s * inner
+    if isinstance(atom, sp.sign):
+        return sp.Integer(s)
+    return sp.Rational(s + 1, 2)
+
+
+def _holds(condition: Any, point: sp.Rational) -> bool:
+    if condition in (sp.true, sp.false):
+        return bool(condition)
+    if isinstance(condition, sp.And):
+        return all(_holds(a, point) for a in condition.args)
+    if isinstance(condition, sp.Or):
+        return any(_holds(a, point) for a in condition.args)
+    if isinstance(condition, sp.Not):
+        return not _holds(condition.args[0], point)
+    s = ball.sign((condition.lhs - condition.rhs).subs(z, point))
+    return {
+        sp.Gt: s > 0,
+        sp.Ge: s >= 0,
+        sp.Lt: s < 0,
+        sp.Le: s <= 0,
+        sp.Eq: s == 0,
+        sp.Ne: s != 0,
+    }[condition.func]
+
+
+def _between(point: sp.Expr, lower: sp.Expr, upper: sp.Expr) -> bool:
+    above = lower is sp.S.NegativeInfinity or ball.sign(point - lower) > 0
+    return above and (upper is sp.S.Infinity or ball.sign(upper - point) > 0)
+
+
+def _sorted_distinct(points: list[sp.Expr]) -> list[sp.Expr]:
+    ordered = sorted(points, key=functools.cmp_to_key(lambda a, b: ball.sign(a - b)))
+    distinct: list[sp.Expr] = []
+    for p in ordered:
+        if not distinct or ball.sign(p - distinct[-1]) != 0:
+            distinct.append(p)
+    return distinct
+
+
+def merged(pieces: list[Piece]) -> tuple[Piece, ...]:
+    """Neighbours that carry the same expression become one piece: such a break is no kink."""
+    result: list[Piece] = []
+    for piece in pieces:
+        if result and vanishes(result[-1].expr - piece.expr):
+            result[-1] = replace(result[-1], upper=piece.upper)
+        else:
+            result.append(piece)
+    return tuple(result)
+
+
+def value_at(expr: sp.Expr, point: sp.Expr) -> sp.Expr:
+    """A smooth expression at a point, exactly."""
+    return sp.expand(expr.subs(z, point))
+
+
+def jump(f: Nonlinearity, at: sp.Expr, order: int = 0) -> sp.Expr:
+    """The jump f^(order)(at+) - f^(order)(at-) of the piecewise derivative."""
+    for left, right in zip(f.pieces, f.pieces[1:], strict=False):
+        if left.upper == at:
+            gap = value_at(sp.diff(right.expr, z, order) if order else right.expr, at) - value_at(
+                sp.diff(left.expr, z, order) if order else left.expr, at
+            )
+            return sp.S.Zero if ball.sign(gap) == 0 else sp.nsimplify(gap) if gap.is_Rational else gap
+    return sp.S.Zero
+
+
+def _differentiate(f: Nonlinearity) -> Nonlinearity:
+    deltas = [Delta(d.at, d.order + 1, d.weight) for d in f.deltas]
+    for kink in f.kinks:
+        weight = jump(f, kink)
+        if weight != 0:
+            deltas.append(Delta(kink, 0, weight))
+    pieces = merged([Piece(p.lower, p.upper, _tidy(sp.diff(p.expr, z))) for p in f.pieces])
+    return Nonlinearity(f"d/dz {f.name}", pieces, tuple(deltas))
+
+
+def combine(terms: tuple[tuple[sp.Expr, Nonlinearity], ...], name: str) -> Nonlinearity:
+    """The finite sum of weight * f over the terms."""
+    cuts = _sorted_distinct([k for _, f in terms for k in f.kinks])
+    pieces = [
+        Piece(a, b, _tidy(sp.Add(*(w * _on(f, a, b) for w, f in terms))))
+        for a, b in zip([sp.S.NegativeInfinity, *cuts], [*cuts, sp.S.Infinity], strict=True)
+    ]
+    deltas = tuple(Delta(d.at, d.order, w * d.weight) for w, f in terms for d in f.deltas)
+    return Nonlinearity(name, merged(pieces), deltas)
+
+
+def product(f: Nonlinearity, g: Nonlinearity) -> Nonlinearity:
+    """The product f g (no deltas: the product of a delta with a jump has no meaning).
+
+    The product need only be integrable: two functions of L2 always are, by Cauchy and Schwarz.
+    """
+    if f.deltas or g.deltas:
+        raise InputError("function", "a product with a delta is not defined", "integrate by parts first")
+    cuts = _sorted_distinct([*f.kinks, *g.kinks])
+    pieces = [
+        Piece(a, b, _tidy(_on(f, a, b) * _on(g, a, b)))
+        for a, b in zip([sp.S.NegativeInfinity, *cuts], [*cuts, sp.S.Infinity], strict=True)
+    ]
+    return Nonlinearity(f"({f.name})*({g.name})", merged(pieces))
+
+
+def _on(f: Nonlinearity, lower: sp.Expr, upper: sp.Expr) -> sp.Expr:
+    point = _interior(lower, upper)
+    for piece in f.pieces:
+        if piece.upper is sp.S.Infinity or ball.sign(piece.upper - point) > 0:
+            return piece.expr
+    raise AssertionError("the pieces cover the line")
+
+
+def _pretty(pieces: tuple[Piece, ...]) -> sp.Expr:
+    """One expression for a piecewise function: x Heaviside for one kink at which it is short, else a Piecewise."""
+    if len(pieces) == 2:
+        left, right, b = pieces[0].expr, pieces[1].expr, pieces[0].upper
+        if left == 0 and _tidy(right - (z - b)) == 0:
+            return sp.Max(z - b, 0)
+        if _tidy(left + right) == 0 and _tidy(right - (z - b)) == 0:
+            return sp.Abs(z - b)
+        if left == 0 and right == 1:
+            return sp.Heaviside(z - b)
+        if left == -1 and right == 1:
+            return sp.sign(z - b)
+    return sp.Piecewise(*((p.expr, z < p.upper) for p in pieces[:-1]), (pieces[-1].expr, True))
+
