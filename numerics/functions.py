@@ -16,8 +16,9 @@ import numpy.typing as npt
 import scipy.special
 import sympy as sp
 
-from theory.gaussian import enclose
-from theory.hermite import second_moment
+from theory.ball import enclose_expr
+from theory.errors import PrecisionError
+from theory.gaussian import enclose, expectation, parts, product
 from theory.nonlinearity import Nonlinearity
 from theory.symbols import z
 
@@ -142,21 +143,35 @@ class HermiteConstants:
 
 @functools.lru_cache(maxsize=512)
 def constants(f: Nonlinearity) -> HermiteConstants:
-    """The Hermite constants of f, from enclosures (source: H1, H2)."""
+    """The Hermite constants of f, from closed forms and enclosures, second moments without one by quadrature.
+
+    Source: H1, H2.
+    """
     mu0, mu1, curvature = (_float(f, k) for k in (0, 1, 2))
-    second = float(second_moment(f, 18))
+    second, error = _second_moment(f)
     rest = second - mu0**2 - mu1**2
     slope = f.derivative()
-    derivative_second = None if slope.deltas else float(second_moment(slope, 18)) if not slope.is_zero else 0.0
-    scale = max(1.0, second, derivative_second or 0.0)
+    derivative_second, slope_error = (None, 0.0) if slope.deltas else _second_moment(slope)
     # An affine function has mu2 = 0; the subtraction leaves rounding, which a square root would blow up.
     mu2 = float(np.sqrt(rest)) if rest > 64 * np.finfo(float).eps * second else 0.0
-    return HermiteConstants(mu0, mu1, mu2, second, curvature, derivative_second, 1e-14 * scale)
+    worst = max(error / (2 * mu2) if mu2 else error, error, slope_error, 1e-16 * max(1.0, second))
+    return HermiteConstants(mu0, mu1, mu2, second, curvature, derivative_second, worst)
+
+
+def _second_moment(f: Nonlinearity) -> tuple[float, float]:
+    """E f^2 and a bound of its error: exact where closed, else the change between two orders of quadrature."""
+    if parts(f).rest is None:
+        exact = expectation(product(f, f))
+        if exact is not None:
+            value = float(enclose_expr(exact, 18)) if exact != 0 else 0.0
+            return value, 2.0**-52 * value
+    kinks = [float(b) for b in f.kinks]
+    g = vectorised(f)
+    low, high = (float(np.dot(w, g(x) ** 2)) for x, w in (gauss_nodes(kinks, nodes=n) for n in (20, 28)))
+    return high, abs(high - low) + 8 * float(np.finfo(float).eps) * high
 
 
 def _float(f: Nonlinearity, k: int) -> float:
-    from theory.errors import PrecisionError
-
     try:
         return float(enclose(f, 18, k))
     except PrecisionError as error:
