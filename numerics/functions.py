@@ -7,6 +7,7 @@ branch that is not taken cannot overflow); a test ties it to the symbols.
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -98,10 +99,10 @@ def _panels(kinks: tuple[float, ...], reach: float, nodes: int) -> tuple[Array, 
     cuts = sorted({-reach, reach, *(b for b in kinks if -reach < b < reach)})
     x, w = np.polynomial.legendre.leggauss(nodes)
     xs, ws = [], []
-    for a, b in zip(cuts, cuts[1:], strict=False):
+    for a, b in itertools.pairwise(cuts):
         count = max(1, int(np.ceil(b - a)))
         ends = np.linspace(a, b, count + 1)
-        for lo, hi in zip(ends, ends[1:], strict=False):
+        for lo, hi in itertools.pairwise(ends):
             xs.append((hi - lo) / 2 * x + (hi + lo) / 2)
             ws.append((hi - lo) / 2 * w)
     points, weights = np.concatenate(xs), np.concatenate(ws)

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from numerics.fingerprint import fingerprint
 
@@ -78,8 +78,16 @@ def trial_generator(name: str, seed: int, size: int, index: int) -> np.random.Ge
     return np.random.default_rng(np.random.SeedSequence([seed, *words]))
 
 
+@functools.cache
+def _threadpools() -> ThreadpoolController:
+    """The process's BLAS and OpenMP pools, found once: the search costs more than a small trial."""
+    import scipy.linalg  # noqa: F401 -- SciPy brings a BLAS of its own, which must be loaded to be found
+
+    return ThreadpoolController()
+
+
 def _run_one(trial: Trial, name: str, seed: int, size: int, index: int) -> dict[str, float]:
-    with threadpool_limits(1):
+    with _threadpools().limit(limits=1):
         result = trial(trial_generator(name, seed, size, index), size)
     return {key: float(value) for key, value in result.items()}
 

@@ -301,7 +301,9 @@ def _erf_moments(
         others = erfs[:i] + erfs[i + 1 :]
         scale = 2 * a * sp.exp(-(b**2)) / sp.sqrt(sp.pi)
         if others:
-            sources.append([_scaled_sum((scale, c)) for c in _erf_moments(q + a**2, s - 2 * a * b, others, sp.S.One, degree)])
+            sources.append(
+                [_scaled_sum((scale, c)) for c in _erf_moments(q + a**2, s - 2 * a * b, others, sp.S.One, degree)]
+            )
         else:
             gauss = Term(-sp.oo, sp.oo, sp.S.One, sp.S.Zero, 0, q + a**2, s - 2 * a * b, sp.S.Zero)
             basis = sp.exp(-(b**2)) / sp.sqrt(sp.pi)
@@ -508,6 +510,4 @@ def enclose(f: Nonlinearity, digits: int, k: int = 0) -> Enclosure:
         lost += max(12.0, digits * 2.3026 - math.log(max(float(min(ratio, Fraction(10**300))), 1.0)) + 6)
         if lost > 6 * (digits * 2.3026 + 20):
             break
-    raise PrecisionError(
-        f"E[f He_{k}] could not be enclosed to {digits} significant digits (it may be zero)", best
-    )
+    raise PrecisionError(f"E[f He_{k}] could not be enclosed to {digits} significant digits (it may be zero)", best)

@@ -64,9 +64,7 @@ class Coefficient:
     enclosure: Enclosure
 
 
-def coefficient(
-    f: Nonlinearity, k: int, convention: str = "orthonormal", digits: int = 15
-) -> Coefficient:
+def coefficient(f: Nonlinearity, k: int, convention: str = "orthonormal", digits: int = 15) -> Coefficient:
     """The k-th Hermite coefficient of f.
 
     Valid for: every Nonlinearity (deltas included), every k >= 0 (for large k through the general term).

@@ -65,10 +65,7 @@ class Nonlinearity:
     @property
     def expr(self) -> sp.Expr:
         """The function as one SymPy expression in z (deltas included)."""
-        if len(self.pieces) == 1:
-            body = self.pieces[0].expr
-        else:
-            body = _pretty(self.pieces)
+        body = self.pieces[0].expr if len(self.pieces) == 1 else _pretty(self.pieces)
         return body + sp.Add(*(d.weight * sp.DiracDelta(z - d.at, d.order) for d in self.deltas))
 
     @property
@@ -109,7 +106,7 @@ class Nonlinearity:
         """p if f(tz) = t^p f(z) for all t > 0 (ReLU: 1, step: 0, |z|^3: 3), else None."""
         if self.deltas or not all(k == 0 for k in self.kinks) or self.is_zero:
             return None
-        degrees = set()
+        degrees: set[int] = set()
         for piece in self.pieces:
             if piece.expr == 0:
                 continue
@@ -172,7 +169,9 @@ def _with_our_symbol(expr: sp.Expr, argument: str) -> sp.Expr:
         return expr.subs(others.pop(), z)  # a one-variable expression in a symbol of the user's own
     if others:
         names = ", ".join(sorted(str(s) for s in expr.free_symbols))
-        raise InputError(argument, f"the symbols {names} appear", "give a function of one variable with exact parameters")
+        raise InputError(
+            argument, f"the symbols {names} appear", "give a function of one variable with exact parameters"
+        )
     return expr
 
 
@@ -323,7 +322,10 @@ def _between(point: sp.Expr, lower: sp.Expr, upper: sp.Expr) -> bool:
 
 
 def _sorted_distinct(points: list[sp.Expr]) -> list[sp.Expr]:
-    ordered = sorted(points, key=functools.cmp_to_key(lambda a, b: ball.sign(a - b)))
+    def order(a: sp.Expr, b: sp.Expr) -> int:
+        return ball.sign(a - b)
+
+    ordered = sorted(points, key=functools.cmp_to_key(order))
     distinct: list[sp.Expr] = []
     for p in ordered:
         if not distinct or ball.sign(p - distinct[-1]) != 0:
@@ -415,4 +417,3 @@ def _pretty(pieces: tuple[Piece, ...]) -> sp.Expr:
         if left == -1 and right == 1:
             return sp.sign(z - b)
     return sp.Piecewise(*((p.expr, z < p.upper) for p in pieces[:-1]), (pieces[-1].expr, True))
-

@@ -83,7 +83,9 @@ class HermiteResult(Result):
         )
         title = f"{self.function.name}: {self.convention} Hermite coefficients"
         coefficients = Table(("k", "exact", "value", "error"), rows, title)
-        summary = [("information exponent", "none" if self.information_exponent is None else str(self.information_exponent))]
+        summary = [
+            ("information exponent", "none" if self.information_exponent is None else str(self.information_exponent))
+        ]
         if self.general_term is not None:
             summary.append(("general term", str(self.general_term)))
         return (coefficients, Table(("", ""), tuple(summary)))
@@ -92,7 +94,11 @@ class HermiteResult(Result):
         """The general term where one is known, else the truncated expansion."""
         if self.general_term is not None:
             return rf"c_{{k}} = {latex(self.general_term)}"
-        basis = {"orthonormal": r"h_{%d}", "probabilist": r"\mathrm{He}_{%d}", "moment": r"\tfrac{\mathrm{He}_{%d}}{%d!}"}
+        basis = {
+            "orthonormal": r"h_{%d}",
+            "probabilist": r"\mathrm{He}_{%d}",
+            "moment": r"\tfrac{\mathrm{He}_{%d}}{%d!}",
+        }
         form = basis[self.convention]
         terms = []
         for c in self.coefficients:
@@ -180,8 +186,6 @@ def hermite(
         information_exponent=exponent,
         unreached=tuple(unreached),
     )
-
-
 
 
 def run(arguments: argparse.Namespace) -> HermiteResult:

@@ -10,8 +10,9 @@ from theory.nonlinearity import nonlinearity
 from theory.symbols import z
 
 NAMES = [
-    "relu", "leaky_relu", "abs", "sign", "step", "erf", "Phi", "gelu", "elu", "celu", "selu", "silu", "mish", "softplus",
-    "sigmoid", "tanh", "arctan", "log_cosh", "hard_tanh", "relu6", "sin", "cos", "exp", "gaussian", "relu(z - 1/3)**2", "2", "z",
+    "relu", "leaky_relu", "abs", "sign", "step", "erf", "Phi", "gelu", "elu", "celu", "selu", "silu", "mish",
+    "softplus", "sigmoid", "tanh", "arctan", "log_cosh", "hard_tanh", "relu6", "sin", "cos", "exp", "gaussian",
+    "relu(z - 1/3)**2", "2", "z",
 ]  # fmt: skip
 
 

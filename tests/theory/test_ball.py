@@ -28,7 +28,9 @@ EXPRESSIONS = [
 def test_enclosure_contains_the_value_of_another_program(expr, digits):
     enclosure = ball.enclose_expr(expr, digits)
     with mpmath.workdps(digits + 40):
-        other = sp.lambdify([], expr, "mpmath")() if not expr.has(sp.hermite_prob) else mpmath.mpf(sp.N(expr, digits + 40))
+        other = (
+            sp.lambdify([], expr, "mpmath")() if not expr.has(sp.hermite_prob) else mpmath.mpf(sp.N(expr, digits + 40))
+        )
         value = mpmath.mpf(enclosure.value.numerator) / enclosure.value.denominator
         error = mpmath.mpf(enclosure.error.numerator) / enclosure.error.denominator
         assert abs(other - value) <= error + abs(other) * mpmath.mpf(10) ** (-digits - 30)

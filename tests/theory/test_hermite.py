@@ -1,6 +1,7 @@
 """The Hermite layer against quadrature by another program, known values, and its own laws."""
 
 import functools
+import itertools
 import math
 from fractions import Fraction
 
@@ -26,12 +27,25 @@ from theory.symbols import k as k_symbol
 from theory.symbols import z
 
 CLOSED = [
-    "relu", "relu(z)**2", "leaky_relu(z, 1/5)", "abs", "sign", "step", "relu(z - 1/3)", "relu(2*z + 1)", "exp", "exp(z/2)",
-    "sin(2*z)", "cos", "sin(2*z + 1)", "sinh(z)", "cosh(z/3)", "gaussian", "exp(-z**2/3 + z)", "erf", "erf(2*z - 1)", "Phi",
+    "relu", "relu(z)**2", "leaky_relu(z, 1/5)", "abs", "sign", "step",
+    "relu(z - 1/3)", "relu(2*z + 1)", "exp", "exp(z/2)",
+    "sin(2*z)", "cos", "sin(2*z + 1)", "sinh(z)", "cosh(z/3)", "gaussian", "exp(-z**2/3 + z)", "erf",
+    "erf(2*z - 1)", "Phi",
     "gelu", "hard_tanh", "relu6", "elu", "celu", "selu", "Abs(z - 1/2)", "Heaviside(z) - Heaviside(z - 1)", "z*sin(z)",
     "z**2*erf(z/2)", "z*exp(-z**2/3)", "z**3 - 2*z", "He(5, z)", "He(2, z) + relu(z)/2", "exp(z/2)*cos(z)", "z*elu(z)",
 ]  # fmt: skip
-OPEN = ["tanh", "sigmoid", "softplus", "silu", "mish", "arctan", "log_cosh", "1/(1 + z**2)", "sin(z)*Heaviside(z)", "sqrt(1 + z**2)"]
+OPEN = [
+    "tanh",
+    "sigmoid",
+    "softplus",
+    "silu",
+    "mish",
+    "arctan",
+    "log_cosh",
+    "1/(1 + z**2)",
+    "sin(z)*Heaviside(z)",
+    "sqrt(1 + z**2)",
+]
 
 
 @functools.cache
@@ -40,7 +54,7 @@ def quadrature(text, k):
     f = nonlinearity(text)
     cuts = sorted({-13.0, -4.0, 0.0, 4.0, 13.0, *(float(b) for b in f.kinks)})
     total = 0.0
-    for a, b in zip(cuts, cuts[1:], strict=False):
+    for a, b in itertools.pairwise(cuts):
         piece = next(p for p in f.pieces if p.upper == sp.oo or float(p.upper) > (a + b) / 2)
         g = sp.lambdify(z, piece.expr, "scipy")
         scale = math.sqrt(2 * math.pi * 2**k * math.factorial(k))
@@ -61,7 +75,9 @@ def test_closed_forms_and_general_terms(text):
         assert c.exact is not None
         expected = float(quadrature(text, c.k))
         assert float(c.enclosure) == pytest.approx(expected, rel=1e-12, abs=1e-13)
-        assert float(enclose_expr(term, 20, {k_symbol: sp.Integer(c.k)})) == pytest.approx(expected, rel=1e-12, abs=1e-13)
+        assert float(enclose_expr(term, 20, {k_symbol: sp.Integer(c.k)})) == pytest.approx(
+            expected, rel=1e-12, abs=1e-13
+        )
         # SymPy's own substitution into the printed term must agree as well: users paste it.
         assert float(sp.N(term.subs(k_symbol, c.k), 20)) == pytest.approx(expected, rel=1e-12, abs=1e-13)
 
@@ -93,7 +109,11 @@ def test_two_routes_the_ball_integral_of_a_closed_form(text, k):
     ("text", "k", "value"),
     [
         ("tanh", 1, "0.605705509602158826"),
-        ("tanh", 3, "-0.148437190787272704"),  # the notes have ...180...: a digit is wrong there, two routes agree on 190
+        (
+            "tanh",
+            3,
+            "-0.148437190787272704",
+        ),  # the notes have ...180...: a digit is wrong there, two routes agree on 190
         ("tanh", 21, "0.00126797384735796"),
         ("relu(z - 1/3)", 0, "0.254236114299071951260324596993"),
     ],
@@ -150,7 +170,16 @@ def test_coefficients_to_500_agree_with_the_general_term():
 
 @pytest.mark.parametrize(
     ("text", "exponent"),
-    [("tanh", 1), ("He(3, z)", 3), ("abs", 2), ("z**2 - 1", 2), ("5", None), ("He(4, z) + 7", 4), ("cos", 2), ("log_cosh", 2)],
+    [
+        ("tanh", 1),
+        ("He(3, z)", 3),
+        ("abs", 2),
+        ("z**2 - 1", 2),
+        ("5", None),
+        ("He(4, z) + 7", 4),
+        ("cos", 2),
+        ("log_cosh", 2),
+    ],
 )
 def test_information_exponent(text, exponent):
     assert information_exponent(nonlinearity(text)) == exponent

@@ -11,10 +11,22 @@ from theory.nonlinearity import combine, nonlinearity, product
 from theory.symbols import z
 
 SPELLINGS = {
-    "relu": ["relu", "Max(z, 0)", "z*Heaviside(z)", "Piecewise((z, z > 0), (0, True))", "(z + Abs(z))/2", "z*(1 + sign(z))/2"],
+    "relu": [
+        "relu",
+        "Max(z, 0)",
+        "z*Heaviside(z)",
+        "Piecewise((z, z > 0), (0, True))",
+        "(z + Abs(z))/2",
+        "z*(1 + sign(z))/2",
+    ],
     "abs": ["abs", "Abs(z)", "z*sign(z)", "Max(z, -z)", "Piecewise((-z, z < 0), (z, True))", "2*relu(z) - z"],
     "clip": ["hard_tanh", "Max(-1, Min(1, z))", "(Abs(z + 1) - Abs(z - 1))/2", "relu(z + 1) - relu(z - 1) - 1"],
-    "shifted": ["relu(z - 1/3)", "Max(z - 1/3, 0)", "(z - 1/3)*Heaviside(z - 1/3)", "Piecewise((z - 1/3, 3*z > 1), (0, True))"],
+    "shifted": [
+        "relu(z - 1/3)",
+        "Max(z - 1/3, 0)",
+        "(z - 1/3)*Heaviside(z - 1/3)",
+        "Piecewise((z - 1/3, 3*z > 1), (0, True))",
+    ],
 }
 
 
@@ -34,12 +46,15 @@ def test_the_delta_at_a_kink_is_not_lost():
         assert sp.simplify(expectation(nonlinearity(text).derivative(2)) - phi0) == 0
     assert sp.simplify(expectation(nonlinearity("abs").derivative(2)) - 2 * phi0) == 0
     # sign' = 2 delta, sign'' = 2 delta', E[delta' z] = -phi(0)
-    assert moments(nonlinearity("sign").derivative(2), 1)[1] == -2 * phi0 or sp.simplify(
-        moments(nonlinearity("sign").derivative(2), 1)[1] + 2 * phi0
-    ) == 0
+    assert (
+        moments(nonlinearity("sign").derivative(2), 1)[1] == -2 * phi0
+        or sp.simplify(moments(nonlinearity("sign").derivative(2), 1)[1] + 2 * phi0) == 0
+    )
 
 
-@pytest.mark.parametrize("text", ["relu", "leaky_relu(z, 1/5)", "relu(z - 1/3)", "z*Abs(z)", "sign(z + 1/2)", "elu", "z**3 - z"])
+@pytest.mark.parametrize(
+    "text", ["relu", "leaky_relu(z, 1/5)", "relu(z - 1/3)", "z*Abs(z)", "sign(z + 1/2)", "elu", "z**3 - z"]
+)
 @pytest.mark.parametrize("k", [1, 2, 3])
 def test_stein_k_times(text, k):
     """E[f^(k)] = E[f He_k], by the derivative's own pieces and deltas."""
@@ -75,7 +90,9 @@ def test_properties(text, parity, degree, homogeneity):
     assert (f.parity, f.degree, f.homogeneity) == (parity, degree, homogeneity)
 
 
-@pytest.mark.parametrize("text", ["exp(z**2/3)", "exp(z**2/4)", "1/z", "log(z)", "sqrt(-1)*z", "sin(z)/z", "sqrt(z)", "exp(exp(z))"])
+@pytest.mark.parametrize(
+    "text", ["exp(z**2/3)", "exp(z**2/4)", "1/z", "log(z)", "sqrt(-1)*z", "sin(z)/z", "sqrt(z)", "exp(exp(z))"]
+)
 def test_what_is_not_shown_to_be_in_l2_is_refused(text):
     with pytest.raises(InputError) as error:
         nonlinearity(text, "ACTIVATION")
