@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from itertools import islice
 
 import sympy as sp
 from flint import arb
@@ -28,6 +29,7 @@ from theory.quadratic import (
     log_power,
     upper_envelope,
 )
+from theory.size import SizeError
 
 ZERO = Fraction(0)
 ONE = Fraction(1)
@@ -157,7 +159,10 @@ def bound(expr: sp.Expr, domain: Domain) -> Bound:
         return _ball(_NUMBERS[expr](), domain)
     if expr.is_Float:
         return bound(sp.Rational(str(expr)), domain)
-    coefficients = polynomial.coefficients(expr)
+    try:
+        coefficients = polynomial.coefficients(expr)
+    except SizeError as error:
+        raise UndecidedError(str(error), final=True) from None
     if coefficients is not None:
         return _polynomial(coefficients, domain)
     if expr.is_Add:
@@ -176,11 +181,18 @@ _NUMBERS = {sp.pi: arb.pi, sp.E: lambda: arb(1).exp(), sp.EulerGamma: arb.const_
 _KINKED = (sp.Abs, sp.sign, sp.Heaviside, sp.Max, sp.Min, sp.Piecewise)
 
 
+def text_of(expr: sp.Expr) -> str:
+    """An expression in a message: short, and cheap even for a huge one."""
+    nodes = sum(1 for _ in islice(sp.preorder_traversal(expr), 200))
+    text = str(expr) if nodes < 200 else "the expression"
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
 def _unknown(expr: sp.Expr) -> str:
     if isinstance(expr, _KINKED):
-        return f"the kinks of {expr} cannot be separated"
+        return f"the kinks of {text_of(expr)} cannot be separated"
     if expr is sp.I or not expr.is_extended_real:
-        return f"{expr} is not real and finite"
+        return f"{text_of(expr)} is not real and finite"
     return f"the growth of {expr.func.__name__} is not known here"
 
 
@@ -204,7 +216,7 @@ def _polynomial(coefficients: tuple[sp.Expr, ...], domain: Domain) -> Bound:
     for i, c in enumerate(coefficients):
         span = bound(c, domain).span()
         if span is None:
-            raise UndecidedError(f"the constant {c} cannot be enclosed", final=True)
+            raise UndecidedError(f"the constant {text_of(c)} cannot be enclosed", final=True)
         a, b = span if domain.sign > 0 or i % 2 == 0 else (-span[1], -span[0])
         low.append(a)
         high.append(b)
@@ -389,25 +401,25 @@ def _pow(base: sp.Expr, exponent: sp.Expr, domain: Domain) -> Bound:
         return _natural_power(f, int(e))
     if e.denominator != 1 and e > 0 and not (f.nonzero[0] > 0 and f.nonzero[1] is not None):
         if not _positive_inside(base, domain):
-            raise UndecidedError(f"{base} under a fractional power cannot be shown to be positive")
+            raise UndecidedError(f"{text_of(base)} under a fractional power cannot be shown to be positive")
         return Bound(domain, Quadratic(ZERO), _root_above(f, e), (f.log_above and f.log_above.times(e),))
     sign, low = f.nonzero
     if e.denominator != 1 and sign <= 0:
-        raise UndecidedError(f"{base} under a fractional power cannot be shown to be positive")
+        raise UndecidedError(f"{text_of(base)} under a fractional power cannot be shown to be positive")
     if low is None:
-        raise UndecidedError(f"the denominator {base} cannot be shown to have no zero")
+        raise UndecidedError(f"the denominator {text_of(base)} cannot be shown to have no zero")
     return _nonzero_power(f, sign, low, e)
 
 
 def _natural_power(f: Bound, n: int) -> Bound:
     span = f.span()
+    size = _size(f)
     low: Quadratic | None
     high: Quadratic | None
     if span is not None:
         ends = [span[0] ** n, span[1] ** n, *([ZERO] if span[0] < 0 < span[1] else [])]
         low, high = Quadratic(min(ends)), Quadratic(max(ends))
     else:
-        size = _size(f)
         even = n % 2 == 0
         high = size.squared() if size is not None and n == 2 else (Quadratic(ZERO) if not even and f.sign < 0 else None)
         low = Quadratic(ZERO) if even or f.sign > 0 else None
@@ -418,7 +430,10 @@ def _natural_power(f: Bound, n: int) -> Bound:
         sign, low_log = f.nonzero
         return (1 if n % 2 == 0 else sign), low_log and low_log.times(Fraction(n))
 
-    return Bound(f.domain, low, high, (f.log_above and f.log_above.times(Fraction(n)),), shown)
+    logs = [f.log_above and f.log_above.times(Fraction(n))]
+    if size is not None and size.c2 == 0 and size.c1 != 0:  # with a tangent that suits the power
+        logs.append(log_power(n).shifted(n * log_above(size.c0 + size.c1)))
+    return Bound(f.domain, low, high, tuple(logs), shown)
 
 
 def _nonzero_power(f: Bound, sign: int, low: Quadratic, e: Fraction) -> Bound:
@@ -495,7 +510,7 @@ def _exp(g: Bound, _: object = None) -> Bound:
 def _log(g: Bound, inner: sp.Expr) -> Bound:
     sign, low = g.nonzero
     if sign <= 0 or low is None:
-        raise UndecidedError(f"{inner} inside a logarithm cannot be shown to be positive")
+        raise UndecidedError(f"{text_of(inner)} inside a logarithm cannot be shown to be positive")
     return Bound(g.domain, low, g.log_above)
 
 

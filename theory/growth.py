@@ -18,7 +18,7 @@ from fractions import Fraction
 
 import sympy as sp
 
-from theory.bounds import Domain, UndecidedError, bound
+from theory.bounds import Domain, UndecidedError, bound, text_of
 from theory.errors import InputError
 from theory.quadratic import Quadratic, log_above
 
@@ -75,7 +75,7 @@ def growth(
     except UndecidedError as error:
         raise InputError(
             argument,
-            f"{_short(expr)} cannot be shown to be square integrable under the Gaussian: {error}",
+            f"{text_of(expr)} cannot be shown to be square integrable under the Gaussian: {error}",
             "use a function that is finite and grows more slowly than exp(z**2/4)",
         ) from None
     tails = [g for g, end in parts if end is None]
@@ -128,12 +128,11 @@ def _pieces(expr: sp.Expr, half: Domain, limit: Fraction) -> list[tuple[Quadrati
             continue
         if above is None or (piece.end is None and above.c2 >= limit):
             where = "as z -> oo" if piece.sign > 0 else "as z -> -oo"
-            slow = "no bound exp(c z**2) was found" if above is None else f"it may grow like exp({above.c2}*z**2)"
+            slow = (
+                "no bound exp(c z**2) was found"
+                if above is None
+                else f"it may grow like exp({float(above.c2):.4g}*z**2)"
+            )
             raise UndecidedError(f"{slow} {where if piece.end is None else 'on a finite interval'}", final=True)
         done.append((above, piece.end))
     return done
-
-
-def _short(expr: sp.Expr) -> str:
-    text = str(expr)
-    return text if len(text) <= 60 else text[:57] + "..."

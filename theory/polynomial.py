@@ -1,28 +1,31 @@
-"""Polynomials on t >= 0: lower bounds, and positivity by exact root counting."""
+"""Polynomials on t >= 0: lower bounds, and positivity by certified root isolation."""
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from functools import lru_cache
 
 import sympy as sp
+from flint import fmpz_poly
 
 from theory.quadratic import Quadratic
+from theory.quadratic import above as above_ball
+from theory.quadratic import below as below_ball
+from theory.size import measure
 from theory.symbols import z
 
-_MAX_EXPANDED = 60  # degree up to which a power or product is multiplied out
-_MAX_STURM = 60  # degree up to which roots are counted
-_t = sp.Dummy("t")
+MAX_DEGREE = 60  # up to which powers are multiplied out, values bounded and roots isolated
 
 
 @lru_cache(maxsize=4096)
 def coefficients(expr: sp.Expr) -> tuple[sp.Expr, ...] | None:
-    """The ascending coefficients of a nonconstant polynomial in z, or None (also where a factored form is better)."""
+    """The ascending coefficients of a nonconstant polynomial in z; None also where its factors are better kept."""
     if not expr.has(z) or not expr.is_polynomial(z):
         return None
-    if (expr.is_Pow or expr.is_Mul) and sp.degree(expr, z) > _MAX_EXPANDED and not expr.as_independent(z)[1].is_Pow:
-        return None
-    if expr.is_Pow and not expr.base.is_Symbol and sp.degree(expr.base, z) * expr.exp > _MAX_EXPANDED:
+    if expr.is_Pow and expr.base == z:
+        return (sp.S.Zero,) * int(expr.exp) + (sp.S.One,)
+    if (expr.is_Pow or expr.is_Mul) and measure(expr).degree > MAX_DEGREE:
         return None
     return tuple(reversed(sp.Poly(expr, z).all_coeffs()))
 
@@ -45,7 +48,7 @@ def below(coefficients: list[Fraction], start: Fraction, end: Fraction | None) -
     while rest and rest[-1] == 0:
         rest = rest[:-1]
     if any(c < 0 for c in rest):
-        if rest[-1] < 0:
+        if rest[-1] < 0 or len(coefficients) - 1 > MAX_DEGREE:
             return None
         # Beyond Cauchy's bound of its roots the rest is positive, before it at least minus its terms' sizes.
         radius = 1 + max(abs(c) for c in rest) / rest[-1]
@@ -54,45 +57,58 @@ def below(coefficients: list[Fraction], start: Fraction, end: Fraction | None) -
 
 
 def positive_minimum(coefficients: list[Fraction], start: Fraction, end: Fraction | None) -> Fraction | None:
-    """A positive lower bound on the closed [start, end], or None where the polynomial is not positive there."""
+    """A positive lower bound on the closed [start, end], or None where none was found.
+
+    The minimum lies at an end or at a critical point; p is evaluated exactly at the midpoint of each critical point's
+    ball, and its derivative bounds what the radius can change.
+    """
     least = value(coefficients, start)
     if least <= 0 or (end is None and coefficients[-1] < 0) or (end is not None and value(coefficients, end) <= 0):
         return None
     if all(c >= 0 for c in coefficients):
         return least
-    if len(coefficients) - 1 > _MAX_STURM or _roots(coefficients, start, end):
+    if len(coefficients) - 1 > MAX_DEGREE:
         return None
-    radius = 1 + max(abs(c) for c in coefficients) / abs(coefficients[-1])
-    far = start + radius if end is None else end
-    least = min(value(coefficients, start + (far - start) * Fraction(i, 64)) for i in range(65))
-    least = Fraction(least).limit_denominator(1 << 20) or least
-    for _ in range(40):  # the grid's minimum, halved until it is a bound
-        least /= 2
-        if not _roots([coefficients[0] - least, *coefficients[1:]], start, end):
-            return least
-    return None
+    least = least if end is None else min(least, value(coefficients, end))
+    slope = [i * c for i, c in enumerate(coefficients)][1:]
+    for low, high in _real_roots(slope):
+        if high < start or (end is not None and low > end):
+            continue
+        middle, far = (low + high) / 2, max(abs(low), abs(high))
+        change = (high - low) / 2 * value([abs(c) for c in slope], far)
+        least = min(least, value(coefficients, middle) - change)
+        if least <= 0:
+            return None
+    return least
 
 
 def positive_inside(
     coefficients: list[Fraction], start: Fraction, end: Fraction | None, start_open: bool, end_open: bool
 ) -> bool:
     """Whether the polynomial is positive on [start, end] without the ends that are open."""
-    if len(coefficients) - 1 > _MAX_STURM:
-        return False
     inside = start + 1 if end is None else (start + end) / 2
-    if value(coefficients, inside) <= 0:
+    if len(coefficients) - 1 > MAX_DEGREE or value(coefficients, inside) <= 0:
         return False
-    roots = _roots(coefficients, start, end)
-    roots -= start_open and value(coefficients, start) == 0
-    roots -= end_open and end is not None and value(coefficients, end) == 0
-    return roots == 0
+    zeros = [e for e, free in ((start, start_open), (end, end_open)) if free and e is not None]
+    zeros = [e for e in zeros if value(coefficients, e) == 0]
+    for low, high in _real_roots(coefficients):
+        outside = high < start or (end is not None and low > end)
+        if not outside and not any(low <= e <= high for e in zeros):  # the balls of distinct roots are disjoint
+            return False
+    return True
 
 
-def _roots(coefficients: list[Fraction], start: Fraction, end: Fraction | None) -> int:
-    """The number of distinct roots in the closed interval."""
-    rationals = [sp.Rational(c.numerator, c.denominator) for c in reversed(coefficients)]
-    poly = sp.Poly(rationals, _t, domain="QQ").sqf_part()
+def _real_roots(coefficients: list[Fraction]) -> list[tuple[Fraction, Fraction]]:
+    """Disjoint intervals that hold one real root each, all real roots together."""
+    common = math.lcm(*(c.denominator for c in coefficients))
+    poly = fmpz_poly([int(c * common) for c in coefficients])
     if poly.degree() < 1:
-        return 0
-    upper = None if end is None else sp.Rational(end.numerator, end.denominator)
-    return int(poly.count_roots(sp.Rational(start.numerator, start.denominator), upper))
+        return []
+    intervals = []
+    for root, _ in poly.complex_roots():
+        if root.imag == 0:
+            low, high = below_ball(root.real), above_ball(root.real)
+            assert low is not None
+            assert high is not None
+            intervals.append((low, high))
+    return intervals
