@@ -81,10 +81,11 @@ class Compare(Relation):
 
 @dataclass(frozen=True)
 class Tends(Relation):
-    """The limit of the expression before, as `symbol` tends to `point`."""
+    """The limit of the expression before, as `symbol` tends to `point` (from the side `side`, "+" or "-")."""
 
     symbol: Any
     point: Any = sp.oo
+    side: str = "+"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "sign", r"\longrightarrow")
@@ -92,7 +93,7 @@ class Tends(Relation):
 
     def check(self, before: Any, after: Any, domain: Domain) -> str:
         """SymPy's limit, else the gap along a sequence of points."""
-        return tends(before, after, self.symbol, self.point, domain)
+        return tends(before, after, self.symbol, self.point, self.side, domain)
 
 
 @dataclass(frozen=True)

@@ -165,17 +165,18 @@ def compare(a: Any, b: Any, order: str, domain: Domain) -> str:
     return f"checked to {DIGITS} digits" + (f" at {count} points" if symbols else "")
 
 
-def tends(a: Any, b: Any, symbol: Any, point: Any, domain: Domain) -> str:
+def tends(a: Any, b: Any, symbol: Any, point: Any, side: str, domain: Domain) -> str:
     """How lim a = b was verified."""
     try:
-        limit = sp.limit(a, symbol, point)
+        limit = sp.limit(a, symbol, point, side)
         if not limit.has(sp.Limit, sp.AccumBounds):
             return equal(limit, b, domain)
     except Refuted:
         raise
     except (NotImplementedError, ValueError, TypeError, AttributeError, RecursionError, Undecided, sp.PoleError):
         pass
-    return _along(lambda x: (a.subs(symbol, x), b), symbol, point, (a.free_symbols | b.free_symbols) - {symbol}, domain)
+    others = (a.free_symbols | b.free_symbols) - {symbol}
+    return _along(lambda x: (a.subs(symbol, x), b), symbol, point, side, others, domain)
 
 
 def asymptotic(a: Any, b: Any, symbol: Any, point: Any, domain: Domain) -> str:
@@ -186,14 +187,17 @@ def asymptotic(a: Any, b: Any, symbol: Any, point: Any, domain: Domain) -> str:
     except (NotImplementedError, ValueError, TypeError, AttributeError, RecursionError, sp.PoleError):
         pass
     others = (a.free_symbols | b.free_symbols) - {symbol}
-    return _along(lambda x: ((a / b).subs(symbol, x), sp.Integer(1)), symbol, point, others, domain)
+    return _along(lambda x: ((a / b).subs(symbol, x), sp.Integer(1)), symbol, point, "+", others, domain)
 
 
-def _along(sides: Callable[[Any], tuple[Any, Any]], symbol: Any, point: Any, others: set[Any], domain: Domain) -> str:
+def _along(
+    sides: Callable[[Any], tuple[Any, Any]], symbol: Any, point: Any, side: str, others: set[Any], domain: Domain
+) -> str:
     """The gap along 10^3, 10^6, ..., 10^15 (or towards a finite point) must shrink by a factor at every term."""
     scales = [sp.Integer(10) ** (3 * i) for i in range(1, 6)]
+    towards = -1 if side == "-" else 1
     # Floats of 120 digits: SymPy would compute factorials and powers of an integer this large exactly.
-    places = [sp.Float(s if point == sp.oo else -s if point == -sp.oo else point + 1 / s, 120) for s in scales]
+    places = [sp.Float(s if point == sp.oo else -s if point == -sp.oo else point + towards / s, 120) for s in scales]
     for chosen in domain.points(others, 3):
         gaps = []
         for place in places:
