@@ -18,6 +18,7 @@ _PUBLIC = {
     "check": "bulkedge.commands.check",
     "list": "bulkedge.commands.list",
     "show": "bulkedge.commands.show",
+    "figure": "bulkedge.commands.figure",
     "version": "bulkedge.commands.version",
     # objects
     "Nonlinearity": "theory.nonlinearity",
@@ -35,6 +36,9 @@ _PUBLIC = {
     "SecondRoute": "numerics.check",
     "Runner": "numerics.runner",
     "Statement": "bulkedge.registry",
+    "Picture": "bulkedge.figures",
+    "Derivation": "derivations.derivation",
+    "Step": "derivations.derivation",
 }
 
 __all__ = ["__version__", *_PUBLIC]

@@ -10,5 +10,6 @@ COMMANDS = {
     "check": "run the ledger of checks, each with its negative control",
     "list": "list the statements",
     "show": "show one statement: formula, assumptions, sources, checks",
+    "figure": "list the figures, or draw them with their data to a folder",
     "version": "print the version",
 }

@@ -1,0 +1,70 @@
+"""`bulkedge figure`: list the figures, or draw them to a folder."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from bulkedge.result import Result, Table
+
+
+@dataclass(frozen=True)
+class FigureResult(Result):
+    """The figures, one row each: (name, title, setting, files written)."""
+
+    command: ClassVar[str] = "figure"
+    figures: tuple[tuple[str, str, str, tuple[str, ...]], ...]
+
+    def payload(self) -> dict[str, Any]:
+        """`figures`: list of name, title, setting, files."""
+        return {"figures": [{"name": n, "title": t, "setting": s, "files": [*f]} for n, t, s, f in self.figures]}
+
+    def tables(self) -> tuple[Table, ...]:
+        """One row per figure."""
+        rows = tuple((n, t, s, ", ".join(f)) for n, t, s, f in self.figures)
+        return (Table(("name", "figure", "setting", "files"), rows),)
+
+    def latex(self) -> str:
+        """A two-column array of names and titles."""
+        from derivations.render import escape
+
+        body = r" \\ ".join(rf"\text{{{escape(n)}}} & \text{{{escape(t)}}}" for n, t, *_ in self.figures)
+        return rf"\begin{{array}}{{ll}} {body} \end{{array}}"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The figure's name and the folder."""
+    parser.add_argument("name", nargs="?", metavar="NAME", help="a figure, or the beginning of several names")
+    parser.add_argument("--out", metavar="DIR", help="draw to this folder (without it the figures are listed)")
+
+
+def figure(name: str | None = None, *, out: str | None = None) -> FigureResult:
+    """List the figures, or draw them: NAME.pdf, NAME.svg, and the data as NAME.csv.
+
+    `name` is a figure's name, or the beginning of several ("F" for all of paper F); all figures without it.
+    Errors: InputError for an unknown name or a folder that cannot be written; nothing is half-written.
+    """
+    from bulkedge.figures import figures
+    from bulkedge.output import output_folder
+    from theory.errors import InputError
+
+    available = figures()
+    chosen = [f for f in available if f.name == name] or [f for f in available if f.name.startswith(name or "")]
+    if not chosen:
+        names = [f.name for f in available]
+        near = difflib.get_close_matches(name or "", names, n=1)
+        hint = f"did you mean {near[0]}?" if near else f"the figures are {', '.join(names)}"
+        raise InputError("NAME", f"unknown figure {(name or '')[:40]!r}", hint)
+    files: dict[str, tuple[str, ...]] = {}
+    if out is not None:
+        with output_folder(out) as folder:
+            files = {f.name: f.write(folder) for f in chosen}
+    rows = tuple((f.name, f.title, f.setting, files.get(f.name, ())) for f in chosen)
+    return FigureResult({"name": name, "out": out}, "", (), (), rows)
+
+
+def run(arguments: argparse.Namespace) -> FigureResult:
+    """Run the command."""
+    return figure(arguments.name, out=arguments.out)
