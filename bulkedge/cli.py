@@ -55,20 +55,26 @@ def _parser(name: str, module: Any) -> _Parser:
 def parse(name: str, module: Any, tokens: Sequence[str]) -> argparse.Namespace:
     """Parse a command's tokens; UsageError says what is wrong and what would do."""
     parser = _parser(name, module)
+    _check_options(parser, tokens)  # first: a misspelt option is named, not reported as a missing one
     arguments, rest = parser.parse_known_args(_protect(tokens))
-    for token in rest:
-        if token.startswith("--"):
-            option = token.split("=", 1)[0]
-            near = difflib.get_close_matches(option, parser.options(), n=1)
-            hint = f"did you mean {near[0]}?" if near else f"the options are {', '.join(sorted(parser.options()))}"
-            raise UsageError(f"unknown option {option}; {hint}")
-        raise UsageError(f"unexpected argument {_shorten(token.strip())!r}; see bulkedge {name} --help")
+    if rest:
+        raise UsageError(f"unexpected argument {_shorten(rest[0].strip())!r}; see bulkedge {name} --help")
     for key, value in vars(arguments).items():
         if isinstance(value, str):
             setattr(arguments, key, value.removeprefix(" "))
         elif isinstance(value, list):
             setattr(arguments, key, [v.removeprefix(" ") if isinstance(v, str) else v for v in value])
     return arguments
+
+
+def _check_options(parser: _Parser, tokens: Sequence[str]) -> None:
+    for token in tokens:
+        option = token.split("=", 1)[0]
+        if not token.startswith("--") or option in parser.options():
+            continue
+        near = difflib.get_close_matches(option, parser.options(), n=1)
+        hint = f"did you mean {near[0]}?" if near else f"the options are {', '.join(sorted(parser.options()))}"
+        raise UsageError(f"unknown option {_shorten(option)}; {hint}")
 
 
 def _shorten(text: str) -> str:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 import numpy as np
@@ -211,13 +211,16 @@ class _Deterministic:
     """What a check computes without randomness: both predictions and, for a SecondRoute, its measurement."""
 
     predicted: float
+    error: float
     wrong: float
     second: Estimate | None
 
 
 def _deterministic(check: Check) -> _Deterministic:
     second = check.measure.estimate(Runner(), False) if isinstance(check.measure, SecondRoute) else None
-    return _Deterministic(float(check.predict()), float(check.control.predict()), second)
+    prediction = check.predict()
+    error = float(prediction.error) if isinstance(prediction, Enclosure) else 0.0
+    return _Deterministic(float(prediction), error, float(check.control.predict()), second)
 
 
 def run_check(check: Check, runner: Runner, full: bool = False) -> CheckResult:
@@ -245,6 +248,8 @@ def _judge(check: Check, part: _Deterministic, runner: Runner, full: bool) -> Ch
             f"({check.resolution:g}) of {part.predicted:.6g}, so it could not be told apart"
         )
     measured = part.second or check.measure.estimate(runner, full)
+    # What the prediction itself does not know belongs to the margin.
+    measured = replace(measured, bias=measured.bias + part.error)
     return CheckResult(
         check,
         part.predicted,

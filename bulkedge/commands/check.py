@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import math
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -99,7 +100,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("names", nargs="*", metavar="ID", help="statement IDs, prefixes of check IDs, or FILE.py")
     parser.add_argument("--full", action="store_true", help="more trials and larger sizes")
     parser.add_argument("--seed", default="0", help="seed of all trials (default 0)")
-    parser.add_argument("--jobs", default="1", help="worker processes; the numbers do not depend on it (default 1)")
+    cores = os.cpu_count() or 1
+    parser.add_argument(
+        "--jobs",
+        default=str(cores),
+        help=f"worker processes; the numbers do not depend on it (default {cores}, all cores)",
+    )
     parser.add_argument("--store", metavar="FILE", help="keep finished trials here; started again, the run goes on")
 
 
