@@ -48,7 +48,7 @@ def draw_spectrum(
     inner = law.pdf(law.ppf(law.atom + mass * np.linspace(0.02, 0.98, 25)))
     axes.set_ylim(0, 1.4 * float(inner.max()))
     axes.set_ylabel("density")
-    axes.legend()
+    axes.legend(fontsize=8, frameon=False)
 
 
 def mp_figure(ratio: float, scale: float, seed: int = 0) -> Figure:
@@ -60,8 +60,8 @@ def mp_figure(ratio: float, scale: float, seed: int = 0) -> Figure:
     figure, axes = new_figure()
     draw_spectrum(axes, np.linalg.eigvalsh(gram / n), law)
     atom = f", atom {law.atom:.3g} at 0" if law.atom else ""
-    axes.set_xlabel("eigenvalue")  # type: ignore[attr-defined]
-    axes.set_title(f"ratio {ratio:g}, n = {n}, p = {p}{atom}", fontsize=9)  # type: ignore[attr-defined]
+    axes.set_xlabel("eigenvalue")
+    axes.set_title(f"ratio {ratio:g}, n = {n}, p = {p}{atom}", fontsize=9)
     return figure
 
 
@@ -76,6 +76,6 @@ def spike_figure(ratio: float, strength: float, seed: int = 0) -> Figure:
     outliers = [float(model.outlier(strength))] if model.above(strength) else []
     figure, axes = new_figure()
     draw_spectrum(axes, values, MarchenkoPastur(ratio).singular_values(), outliers)
-    axes.set_xlabel("singular value")  # type: ignore[attr-defined]
-    axes.set_title(f"strength {strength:g}, d = {d}, N = {width}", fontsize=9)  # type: ignore[attr-defined]
+    axes.set_xlabel("singular value")
+    axes.set_title(f"strength {strength:g}, d = {d}, N = {width}", fontsize=9)
     return figure

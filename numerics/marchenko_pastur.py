@@ -173,7 +173,7 @@ class MarchenkoPastur:
         slope = 2 * self.ratio * self.scale * points * m + points - self.scale * (1 - self.ratio)
         if np.any(slope == 0):
             raise InputError("w", "m' has no value at an edge of the bulk", "give other points")
-        return -m * (1 + self.ratio * self.scale * m) / slope
+        return np.asarray(-m * (1 + self.ratio * self.scale * m) / slope)
 
     def singular_values(self) -> SingularValueLaw:
         """The law of the singular values of Z/sqrt n."""

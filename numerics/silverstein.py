@@ -8,6 +8,8 @@ Newton's iteration down to the real axis.
 from __future__ import annotations
 
 import functools
+import itertools
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -179,7 +181,7 @@ class GeneralLaw:
     def masses(self) -> tuple[float, ...]:
         """The mass of every component: by exact separation, a gap splits the sample as it splits the population."""
         above = [1 - self.atom, *(self.population.mass_above(sum(gap) / 2) for gap in self.gaps[1:-1]), 0.0]
-        return tuple(a - b for a, b in zip(above[:-1], above[1:], strict=True))
+        return tuple(a - b for a, b in itertools.pairwise(above))
 
     @property
     def atom(self) -> float:
@@ -208,7 +210,7 @@ class GeneralLaw:
         if not np.all(residual <= 1e-10 * scale) or not np.all(a.imag >= -1e-7 * scale):
             raise ConvergenceError(f"the Silverstein equation was not solved (residual {np.max(residual / scale):.1e})")
         a = np.where(lower, a.conj(), a)
-        return a.reshape(np.shape(z))
+        return np.asarray(a.reshape(np.shape(z)))
 
     def stieltjes(self, z: ArrayLike) -> Complexes:
         """m(z) = E 1/(lambda - z), atom included."""
@@ -257,7 +259,7 @@ class GeneralLaw:
     def above(self, alpha: ArrayLike) -> np.ndarray:
         """Whether a population spike leaves an outlier."""
         values = finite(alpha, "alpha")
-        return np.any([(values > left) & (values < right) for left, right in self.gaps], axis=0) & (values > 0)
+        return np.asarray(np.any([(values > left) & (values < right) for left, right in self.gaps], axis=0) & (values > 0))
 
     def outlier(self, alpha: ArrayLike) -> Floats:
         """The outlier of a population spike alpha > 0, or the nearest edge if it leaves none."""
@@ -340,7 +342,9 @@ class GeneralLaw:
             series = cosines @ values * 2 / _NODES
             series[0] /= 2
             if abs(series[0] * np.pi - mass) > 1e-6:
-                raise ConvergenceError(f"the bulk on [{lower:.6g}, {upper:.6g}] has mass {series[0] * np.pi:.8f}, not {mass:.8f}")
+                raise ConvergenceError(
+                    f"the bulk on [{lower:.6g}, {upper:.6g}] has mass {series[0] * np.pi:.8f}, not {mass:.8f}"
+                )
             found.append(series)
         return tuple(found)
 
@@ -350,7 +354,7 @@ def _short_of(end: float, direction: int) -> float:
     return float(end * (1 + direction * 1e-9)) if end else direction * 1e-300
 
 
-def _root(slope: object, low: float, high: float) -> float:
+def _root(slope: Callable[[float], float], low: float, high: float) -> float:
     return float(brentq(slope, low, high, xtol=1e-300, rtol=1e-14, maxiter=500))
 
 
@@ -371,10 +375,10 @@ def conjugate_kernel(width_ratio: float, ratio: float, mu1: float, mu2: float) -
 def kernel_population(overlaps: ArrayLike, coefficients: ArrayLike, second_moment: float) -> DiscretePopulation:
     """The exact covariance spectrum of features sigma(w_j.x) for Gaussian x, beyond mu1^2 W0^T W0 + mu2^2.
 
-    E[sigma sigma^T] - E sigma E sigma^T = sum_{k>=1} c_k^2 rho^{o k}, rho = W0^T S W0 with unit diagonal, S the covariance
-    of x. For isotropic x all powers k >= 2 are close to the identity; for correlated x they are not.
-    Shapes: overlaps N x N; coefficients c_0, c_1, ... (orthonormal), the rest of `second_moment` = E sigma^2 goes to the
-    identity.
+    E[sigma sigma^T] - E sigma E sigma^T = sum_{k>=1} c_k^2 rho^{o k}, rho = W0^T S W0 with unit diagonal, S the
+    covariance of x. For isotropic x all powers k >= 2 are close to the identity; for correlated x they are not.
+    Shapes: overlaps N x N; coefficients c_0, c_1, ... (orthonormal), the rest of `second_moment` = E sigma^2
+    goes to the identity.
     """
     rho, c = finite(overlaps, "overlaps"), finite(coefficients, "coefficients")
     if rho.ndim != 2 or rho.shape[0] != rho.shape[1] or np.max(np.abs(np.diag(rho) - 1)) > 1e-8:
@@ -411,8 +415,8 @@ def conjugate_kernel_spike(width_ratio: float, mu1: float, mu2: float, c2: float
 
     Features sigma(w_j.x) share |x|^2: the second Hermite coefficient c2 (orthonormal) adds c2^2 (w_i.w_j)^2, whose mean
     is c2^2/d: a spike of strength c2^2 N/d along (1, ..., 1)/sqrt N over the population mu1^2 W0^T W0 + mu2^2.
-    Convention: feature means subtracted. With Gaussian columns and only mu0 subtracted, the means c2 (|w_j|^2 - 1)/sqrt 2
-    are a second spike of the same strength.
+    Convention: feature means subtracted. With Gaussian columns and only mu0 subtracted, the means
+    c2 (|w_j|^2 - 1)/sqrt 2 are a second spike of the same strength.
     Source: R2 (derived here: the resolvent of the whole population enters, not mu2^2 alone).
     """
     population: Population = AffinePopulation(width_ratio, mu1**2, mu2**2) if mu1 else DiscretePopulation.of([mu2**2])

@@ -103,11 +103,11 @@ def spike(
     """
     import sympy as sp
 
+    from theory import spike as spikes
     from theory.ball import enclose_expr
     from theory.enclosure import check_digits
     from theory.errors import InputError
     from theory.parse import positive
-    from theory import spike as spikes
     from theory.symbols import psi, theta, x
 
     law = spikes.RECTANGULAR
@@ -125,7 +125,7 @@ def spike(
         inputs["strength"] = str(t)
         above = bool(t**4 > psi_value)
     else:
-        s = positive(observed, "observed")  # type: ignore[arg-type]
+        s = positive(observed, "observed")
         inputs["observed"] = str(s)
         # s > 1 + sqrt psi, in rationals: s > 1 and (s - 1)^2 > psi.
         if not (s > 1 and (s - 1) ** 2 > psi_value):
@@ -153,7 +153,7 @@ def spike(
             inputs["level"] = str(confidence)
     enclosed = {name: enclose_expr(value, digits) for name, value in exact.items()}
     setting = "W0 + strength u v^T, W0 d x N with iid entries of variance 1/d; ratio = N/d; overlaps are squared"
-    notes = ("proved; limit d, N -> infinity at N/d = ratio, strength fixed",)
+    notes: tuple[str, ...] = ("proved; limit d, N -> infinity at N/d = ratio, strength fixed",)
     if size is not None:
         notes += ("sd and interval: real Gaussian noise, to leading order in 1/d (derived here)",)
     return SpikeResult(inputs, setting, ("O2", "R3"), notes, psi_value, digits, above, exact, enclosed, interval)

@@ -1,4 +1,4 @@
-"""R2 in numbers: against rmtool's polynomials, the exact edges, Marchenko-Pastur, and features of scikit-learn's digits."""
+"""R2 in numbers: against rmtool's polynomials, exact edges, Marchenko-Pastur, and features of scikit-learn's digits."""
 
 from __future__ import annotations
 
@@ -39,7 +39,9 @@ def test_against_an_independent_program(case):
     values, weights = ([float(sp.Rational(v)) for v in case[key]] for key in ("values", "weights"))
     law = GeneralLaw(DiscretePopulation.of(values, weights), float(sp.Rational(case["ratio"])))
     for point, re, im in case["stieltjes"]:
-        assert complex(law.stieltjes(complex(sp.sympify(point)))) == pytest.approx(float(re) + 1j * float(im), rel=1e-11)
+        assert complex(law.stieltjes(complex(sp.sympify(point)))) == pytest.approx(
+            float(re) + 1j * float(im), rel=1e-11
+        )
     # Moments from the density: the third route (edges, Newton, quadrature).
     t, share = np.polynomial.legendre.leggauss(400)
     moments = np.zeros(6)

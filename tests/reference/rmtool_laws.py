@@ -36,7 +36,7 @@ def main() -> None:
         for point in POINTS:
             numerator = sp.Poly(sp.numer(sp.together(polynomial.subs(z, sp.sympify(point)))), m)
             roots = [root for root in numerator.nroots(n=30, maxsteps=500) if sp.im(root) > 1e-20]
-            # More than one root of the polynomial may lie there: the transform's has Im(z m) >= 0 too (positive support).
+            # Other roots of the polynomial may lie there; the transform's has Im(z m) >= 0 too (positive support).
             at = sp.sympify(point)
             good = [r for r in roots if sp.im(at * r) > 0]
             assert len(good) == 1, (case, point, roots)

@@ -85,7 +85,15 @@ def test_atom():
 
 @pytest.mark.parametrize(
     ("values", "weights"),
-    [((), ()), ((1, 2), (1,)), ((-1,), (1,)), ((0,), (1,)), ((1, 2), (R(1, 2), R(1, 3))), ((0.5,), (1,)), ((1, 2), (0, 1))],
+    [
+        ((), ()),
+        ((1, 2), (1,)),
+        ((-1,), (1,)),
+        ((0,), (1,)),
+        ((1, 2), (R(1, 2), R(1, 3))),
+        ((0.5,), (1,)),
+        ((1, 2), (0, 1)),
+    ],
 )
 def test_unusable_populations(values, weights):
     with pytest.raises(InputError, match="population"):
