@@ -259,7 +259,9 @@ class GeneralLaw:
     def above(self, alpha: ArrayLike) -> np.ndarray:
         """Whether a population spike leaves an outlier."""
         values = finite(alpha, "alpha")
-        return np.asarray(np.any([(values > left) & (values < right) for left, right in self.gaps], axis=0) & (values > 0))
+        return np.asarray(
+            np.any([(values > left) & (values < right) for left, right in self.gaps], axis=0) & (values > 0)
+        )
 
     def outlier(self, alpha: ArrayLike) -> Floats:
         """The outlier of a population spike alpha > 0, or the nearest edge if it leaves none."""
