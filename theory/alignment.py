@@ -162,11 +162,13 @@ def _root(x: Fraction, guard: int) -> Fraction:
 
 
 def limits() -> sp.Eq:
-    """b_i.b_k in the general form of T3, with E[...] as symbols (single index)."""
-
-    def E(text: str) -> sp.Symbol:
-        return sp.Symbol(f"E[{text}]", real=True)
-
-    right = E("z F_i") * E("z F_k") + s.s2 * E("F_i'") * E("F_k'")
-    right += (E("F_i F_k") + s.iota * (E("F_i'") * E("y F_k") + E("F_k'") * E("y F_i"))) / s.alpha
-    return sp.Eq(sp.Symbol("b_i.b_k", real=True), right)
+    """b_i.b_k in the general form of T3, single index, F' the derivative in q.  Source: T3."""
+    E, q = sp.Function("E"), s.q
+    F, H = (sp.Function(name)(s.y, q) for name in ("F_i", "F_k"))
+    memory = E(F.diff(q)) * E(s.y * H) + E(H.diff(q)) * E(s.y * F)
+    right = (
+        E(s.z * F) * E(s.z * H)
+        + sp.Symbol("s", nonnegative=True) ** 2 * E(F.diff(q)) * E(H.diff(q))
+        + (E(F * H) + s.iota * memory) / s.alpha
+    )
+    return sp.Eq(sp.Function("Gram")(sp.Symbol("b_i"), sp.Symbol("b_k")), right)

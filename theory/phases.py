@@ -52,6 +52,11 @@ def one_step_cosine2(batch: str) -> sp.Expr:
     return s.mu1_star**2 * total**2 / (s.mu1_star**2 * total**2 + noise * s.m2 / s.alpha)
 
 
+def fresh_cosine2() -> sp.Expr:
+    """`one_step_cosine2` of fresh batches.  Source: T5."""
+    return one_step_cosine2("fresh")
+
+
 def check_batch(batch: str) -> str:
     """Return `batch` if it is "reused" or "fresh", else raise InputError."""
     if batch not in BATCHES:

@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from math import factorial
-from typing import Any, Protocol
+from typing import Any
 
 import sympy as sp
 
@@ -35,11 +35,7 @@ READINGS = ("rank_one", "full")
 MAX_POWER = 12
 
 
-class ActivationMoments(Protocol):
-    """E[sigma^(k)(G) G^b sigma'(G)^c] for k >= 1."""
-
-    def __call__(self, k: int, b: int, c: int) -> Any:
-        """The moment."""
+ActivationMoments = Callable[[int, int, int], Any]  # (k, b, c) -> E[sigma^(k)(G) G^b sigma'(G)^c], k >= 1
 
 
 def symbolic_rational(value: Fraction) -> sp.Rational:
@@ -217,16 +213,29 @@ def folded_mean(mean: sp.Expr) -> sp.Expr:
 
 def density(at: Any) -> sp.Expr:
     """The standard normal density."""
-    return sp.exp(-(sp.sympify(at, strict=True) ** 2) / 2) / sp.sqrt(2 * sp.pi)
+    return sp.exp(-(sp.sympify(at) ** 2) / 2) / sp.sqrt(2 * sp.pi)
 
 
-def first_spike() -> sp.Expr:
-    """F_1 of the reading `full`: y (mu1 q E[sigma''] + e E[sigma'' G] + iota (y/alpha) E[sigma' sigma'']).
+def full_reading() -> sp.Eq:
+    """F_k(y, q) = (y/k!) E[sigma^(k+1)(G) (mu1 q + e G + iota (y/alpha) sigma'(G) + xi)^k] in general form.
 
     Source: T2.
     """
-    plain, with_G, with_own = sp.symbols("E[sigma''] E[sigma''G] E[sigma'sigma'']", real=True)
-    return s.y * (plain * s.mu1 * s.q + s.e * with_G + s.iota * s.y / s.alpha * with_own)
+    sigma = sp.Function("sigma")
+    pushed = s.mu1 * s.q + s.e * s.G + s.iota * s.y / s.alpha * sigma(s.G).diff(s.G) + s.xi
+    mean = sp.Function("E")(sp.Derivative(sigma(s.G), (s.G, s.k + 1)) * pushed**s.k)
+    return sp.Eq(sp.Function("F_k")(s.y, s.q), s.y / sp.factorial(s.k) * mean)
+
+
+def kinked_statement() -> sp.Expr:
+    """The function of a|a| for one jump of sigma' from l to r at b, before the mean over xi (see `kinked_further`).
+
+    Source: T6.
+    """
+    at, left, right = sp.symbols("b l r", real=True)
+    E, shift = sp.Function("E"), s.mu1 * s.q + s.e * at + s.xi
+    means = E(sp.Abs(shift + left * s.y / s.alpha)) - E(sp.Abs(shift + right * s.y / s.alpha))
+    return s.y * (right - left) * density(at) / 2 * means
 
 
 def _binomial(k: int, own: bool) -> Iterator[tuple[int, int, int]]:

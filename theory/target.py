@@ -7,6 +7,7 @@ enclosures. Everything T3 says about alignment is a polynomial in these moments.
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from math import comb, factorial
@@ -32,11 +33,7 @@ class Target(Protocol):
         """A rational scalar of the same kind of number."""
 
 
-class LinkMoments(Protocol):
-    """E[z^a g(z)^b] of one link, without noise."""
-
-    def __call__(self, a: int, b: int) -> Any:
-        """The moment."""
+LinkMoments = Callable[[int, int], Any]  # (a, b) -> E[z^a g(z)^b], without noise
 
 
 def variables(directions: int) -> tuple[sp.Symbol, ...]:

@@ -1,0 +1,83 @@
+"""Statements of paper T: two gradient steps."""
+
+from __future__ import annotations
+
+from bulkedge.registry import Erratum, Statement
+
+_SCALING = "W0 is N x d with entries N(0, 1/d), readout of variance 1/N, eta_i = N^alpha_i, n, d, N proportional"
+
+STATEMENTS = (
+    Statement(
+        id="T1",
+        title="Number of outliers after two steps",
+        formula="theory.phases:new_outliers",
+        assumptions=(
+            _SCALING,
+            "0 <= alpha1, alpha2 < 1/2",
+            "activation of degree L (no cap if it is not a polynomial), E sigma' and E sigma^(k+1) not zero",
+            "the readout takes more than Lambda distinct non-zero values",
+        ),
+        sources=("T, abstract and theorem on the number of outliers",),
+        status="derived",
+        figure="T.phases",
+    ),
+    Statement(
+        id="T2",
+        title="Spikes of the second step, in the readings rank_one and full",
+        formula="theory.second_step:full_reading",
+        assumptions=(
+            _SCALING,
+            "correlation loss (squared loss: multiply by y - f, theory.second_step.residual)",
+            "G ~ N(0, 1), xi ~ N(0, v), v = E y^2 Var(sigma')/alpha, e = E y E sigma''; iota = 1 reused, 0 fresh",
+            "sigma smooth where the batch is reused (kinks: T6)",
+        ),
+        sources=("T, theorem on W2", "derived here: the reading full"),
+        status="derived",
+        errata=(
+            Erratum(
+                printed="W1 may be replaced by W0 + eta1 mu1 a u^T inside sigma' (reading rank_one)",
+                found="what is left of the first step moves every pre-activation by terms of the same order",
+                corrected="spike k carries (1/n) X^T F_k with F_k of the reading full",
+                evidence=("T2.full.reused.1", "T2.full.reused.2", "T2.full.fresh.1.mean", "T2.full.fresh.2.mean"),
+            ),
+        ),
+    ),
+    Statement(
+        id="T3",
+        title="Alignment of the second step's directions with the target",
+        formula="theory.alignment:limits",
+        assumptions=(
+            "b_k = (1/n) X^T F_k(y, p), p = X u, n/d -> alpha, finite moments of the label",
+            "q = sum_j c_j z_j + s zeta, c_j = E z_j y, s^2 = E y^2/alpha; reading rank_one: F_k = y p^k",
+            "iota = 1: the memory term of a reused batch",
+        ),
+        sources=("derived here (leave-one-out)",),
+        status="derived",
+    ),
+    Statement(
+        id="T4",
+        title="Outliers of W2 at finite N: the spike matrix through the map of O2",
+        formula="theory.spike_matrix:second_strength",
+        assumptions=(_SCALING, "symmetric readout with E (sqrt(N) a)^4 = m4, Lambda = 1 (any Lambda numerically)"),
+        sources=("derived here", "B"),
+        status="derived",
+        figure="T.spectrum",
+    ),
+    Statement(
+        id="T5",
+        title="Phase transitions, and the squared cosine below the line alpha1 + alpha2 = 1/2 (fresh batches)",
+        formula="theory.phases:fresh_cosine2",
+        assumptions=(_SCALING, "alpha1 + alpha2 < 1/2", "m2 = E y^2, both batches of ratio alpha = n/d"),
+        sources=("T, equivalence with one step", "derived here: the fresh batch"),
+        status="derived",
+        figure="T.phases",
+    ),
+    Statement(
+        id="T6",
+        title="Kinked activations: the further left vector a|a| of a reused batch",
+        formula="theory.second_step:kinked_statement",
+        assumptions=("sigma' jumps from l to r at b", "reused batch, order of k = 1", "xi ~ N(0, v)"),
+        sources=("derived here",),
+        status="derived",
+    ),
+)

@@ -1,0 +1,218 @@
+"""Ledger of T2 and T6: the second gradient regressed on the powers of the readout, against both readings.
+
+Each trial draws a network with bounded readouts and a bounded link, takes the first step, and projects the measured
+coefficient b_k of (eta1 a_j)^k on (1/n) X^T F_k(y, q) computed from the same data: the ratio tends to 1 if F_k is
+right. For a polynomial activation the expansion ends, so eta1 a_j need not be small.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+
+import numpy as np
+import sympy as sp
+from numpy.typing import NDArray
+
+from numerics.alignment import Kink, direct_limits, float_moments, further_direction
+from numerics.check import Check, Control, Ladder
+from numerics.network import Batch, Teacher, draw_batch, draw_directions, draw_readout, draw_weights
+from numerics.second_step import regress, second_weights
+from theory import symbols as s
+from theory.alignment import Geometry
+from theory.second_step import Poly, PolynomialActivation, as_expression, spike_function
+from theory.target import AdditiveTarget, label
+
+Floats = NDArray[np.float64]
+
+SOURCE = "paper T, theorem on W2; mathematics T2"
+ALPHA, NOISE = 2.0, 0.3
+# sigma' = 1 + .6 z + .45 (z^2 - 1): its derivatives at 0 are all of order one, and sigma' is far from constant.
+SIGMA = PolynomialActivation(s.z + sp.Rational(3, 10) * (s.z**2 - 1) + sp.Rational(3, 20) * (s.z**3 - 3 * s.z))
+ORDERS = 3
+
+
+def sigma_moment(k: int, b: int, c: int) -> float:
+    """Moments of the activation as floats."""
+    return float(SIGMA(k, b, c))
+
+
+def dsigma(z: Floats) -> Floats:
+    """The activation's derivative."""
+    return 1 + 0.6 * z + 0.45 * (z**2 - 1)
+
+
+def bounded_link(z: Floats, mean: float = 0.0) -> Floats:
+    """sin(1.2 z) + .8 cos(1.5 z), centred, plus a mean."""
+    return np.asarray(np.sin(1.2 * z) + 0.8 * np.cos(1.5 * z) - 0.8 * np.exp(-1.125) + mean)
+
+
+def he3_link(z: Floats) -> Floats:
+    """1.5 (tanh(He_3/sqrt 6) minus its linear part): bounded by a line, odd, information exponent 3."""
+    return np.asarray(1.5 * (np.tanh((z**3 - 3 * z) / np.sqrt(6)) - _he3_slope() * z))
+
+
+@functools.cache
+def _he3_slope() -> float:
+    return float_moments(lambda z: np.tanh((z**3 - 3 * z) / np.sqrt(6)), nodes=400)(1, 1)
+
+
+def geometry(mean: float, batch: str) -> Geometry:
+    """T3's limits for the bounded link with a mean."""
+    link = functools.partial(bounded_link, mean=mean)
+    return Geometry(AdditiveTarget((float_moments(link),), NOISE**2, float), 1 / ALPHA, batch)
+
+
+def function(k: int, mean: float, batch: str, reading: str) -> Poly:
+    """F_k of a reading for the bounded link."""
+    target = geometry(mean, batch).target
+    return spike_function(k, batch, reading, sigma_moment, label(target, 1 / ALPHA))
+
+
+@functools.cache
+def compiled(k: int, mean: float, batch: str) -> Callable[[Floats, Floats], Floats]:
+    """F_k of the reading `full` as a function of arrays."""
+    found: Callable[[Floats, Floats], Floats] = sp.lambdify(
+        (s.y, s.q), as_expression(function(k, mean, batch, "full")), "numpy"
+    )
+    return found
+
+
+def without_own(batches: tuple[Batch, Batch]) -> tuple[Floats, Floats, Floats]:
+    """The second batch X, y, and q = X u with each sample's own term left out of u if the batch is reused."""
+    X1, y1 = batches[0].arrays()
+    X, y = batches[1].arrays()
+    q = X @ (X1.T @ y1) / len(y1)
+    if batches[0] is batches[1]:
+        q -= np.sum(X**2, axis=1) * y / len(y)
+    return X, y, np.asarray(q)
+
+
+def second_gradient(rng: np.random.Generator, size: int, batch: str, mean: float) -> dict[str, float]:
+    """d = size, N = n = 2 d, t = eta1 a_j of standard deviation 1/2: ratios b_k.bhat_k/|bhat_k|^2 and beta.b_k."""
+    teacher = Teacher(draw_directions(size, 1, rng), (functools.partial(bounded_link, mean=mean),), NOISE)
+    width, n = 2 * size, int(ALPHA * size)
+    W, a = draw_weights("gaussian", size, width, rng), draw_readout("uniform", width, rng)
+    first = draw_batch(teacher, n, rng)
+    batches = (first, first if batch == "reused" else draw_batch(teacher, n, rng))
+    eta1 = 0.5 * np.sqrt(width)
+    found = regress(second_weights(W, a, batches, dsigma, (eta1, 0.0)), a, eta1, ORDERS)
+    X, y, q = without_own(batches)
+    result = {}
+    for k in range(1, ORDERS):
+        expected = X.T @ compiled(k, mean, batch)(y, q) / n
+        result[f"ratio{k}"] = found.signal(expected, k) / float(expected @ expected)
+        result[f"signal{k}"] = found.signal(teacher.directions[:, 0], k)
+    return result
+
+
+def relu_slope(z: Floats) -> Floats:
+    """The derivative of ReLU."""
+    return np.asarray((z > 0).astype(float))
+
+
+def relu_further(alpha: float) -> tuple[Callable[[Floats, Floats], Floats], Callable[[Floats, Floats], Floats]]:
+    """T6's F of a|a| for ReLU and the odd link: mu1 = 1/2, Var sigma' = 1/4, no mean."""
+    v = float_moments(he3_link, nodes=400)(0, 2) / 4 / alpha
+    return further_direction((Kink(0.0, 0.0, 1.0),), 0.5, 0.0, v, alpha)
+
+
+def kinked_gradient(rng: np.random.Generator, size: int) -> dict[str, float]:
+    """ReLU, odd link of information exponent 3, n = d = size, N = 20 d, reused: the coefficient of |t| against T6."""
+    teacher = Teacher(draw_directions(size, 1, rng), (he3_link,), 0.0)
+    width = 20 * size
+    W, a = draw_weights("gaussian", size, width, rng), draw_readout("uniform", width, rng)
+    batch = draw_batch(teacher, size, rng)
+    eta1 = 0.3 * np.sqrt(width)
+    found = regress(second_weights(W, a, (batch, batch), relu_slope, (eta1, 0.0)), a, eta1, 3, kinked=True)
+    X, y, q = without_own((batch, batch))
+    F, _ = relu_further(1.0)
+    expected = X.T @ F(y, q) / size
+    return {"ratio": found.signal(expected, 3) / float(expected @ expected)}
+
+
+def kinked_reach(rng: np.random.Generator, size: int) -> dict[str, float]:
+    """beta.b of the further direction b = (1/n) X^T F from data alone, n = d = size: what a|a| sees of the target."""
+    teacher = Teacher(draw_directions(size, 1, rng), (he3_link,), 0.0)
+    batch = draw_batch(teacher, size, rng)
+    X, y, q = without_own((batch, batch))
+    F, _ = relu_further(1.0)
+    return {"signal": float(teacher.directions[:, 0] @ X.T @ F(y, q)) / size}
+
+
+def _rank_one_ratio(k: int, mean: float, batch: str) -> float:
+    """What the ratio would tend to if `rank_one` were right."""
+    here, full = geometry(mean, batch), function(k, mean, batch, "full")
+    return float(here.gram(function(k, mean, batch, "rank_one"), full) / here.gram(full, full))
+
+
+def _lower_derivative(k: int, mean: float, batch: str) -> float:
+    """The ratio with E[sigma^(k)] in the place of E[sigma^(k+1)], both readings' leading constant."""
+    return float(sigma_moment(k, 0, 0) / sigma_moment(k + 1, 0, 0))
+
+
+def _full(k: int, mean: float, batch: str, mistake: str, wrong: Callable[[], float], resolution: float) -> Check:
+    return Check(
+        id=f"T2.full.{batch}.{k}" + (".mean" if mean else ""),
+        claim=f"spike {k} of the second gradient is (1/n) X^T F_{k}, {batch} batch, E y = {mean:g}",
+        source=SOURCE,
+        predict=lambda: 1.0,
+        measure=Ladder(
+            functools.partial(second_gradient, batch=batch, mean=mean),
+            f"ratio{k}",
+            sizes=(60, 120, 240),
+            rate=1.0,
+            trials=16,
+            full_sizes=(150, 300, 600),
+            full_trials=40,
+        ),
+        resolution=resolution,
+        control=Control(mistake, wrong),
+    )
+
+
+def _t(k: int, mean: float, batch: str) -> Callable[[], float]:
+    return functools.partial(_rank_one_ratio, k, mean, batch)
+
+
+CHECKS: tuple[Check, ...] = (
+    _full(1, 0.0, "reused", "reading rank_one (no E[sigma' sigma''])", _t(1, 0.0, "reused"), 0.1),
+    _full(2, 0.0, "reused", "reading rank_one", _t(2, 0.0, "reused"), 0.075),
+    _full(1, 1.0, "fresh", "reading rank_one (no e = E y E[sigma''])", _t(1, 1.0, "fresh"), 0.1),
+    _full(1, 0.0, "fresh", "E[sigma'] in the place of E[sigma'']", lambda: _lower_derivative(1, 0.0, "fresh"), 0.1),
+    _full(2, 1.0, "fresh", "reading rank_one (no xi, no e)", _t(2, 1.0, "fresh"), 0.2),
+    Check(
+        id="T6.relu.direction",
+        claim="ReLU, reused: the further left vector a|a| carries (1/n) X^T F with T6's F",
+        source="mathematics T6",
+        predict=lambda: 1.0,
+        measure=Ladder(
+            kinked_gradient,
+            "ratio",
+            sizes=(50, 100, 200),
+            rate=1.0,
+            trials=12,
+            full_sizes=(160, 320, 640),
+            full_trials=30,
+        ),
+        resolution=0.45,
+        control=Control("no further direction", lambda: 0.0),
+    ),
+    Check(
+        id="T6.relu.signal",
+        claim="ReLU, reused: a|a| reaches an odd link of information exponent 3 at Lambda = 1",
+        source="mathematics T6",
+        predict=lambda: direct_limits(*relu_further(1.0), he3_link, 1.0, 0.0, "reused", (0.0,)).signal,
+        measure=Ladder(
+            kinked_reach,
+            "signal",
+            sizes=(100, 200, 400),
+            rate=1.0,
+            trials=100,
+            full_sizes=(200, 400, 800),
+            full_trials=400,
+        ),
+        resolution=0.037,
+        control=Control("even in z: nothing is reached", lambda: 0.0),
+    ),
+)

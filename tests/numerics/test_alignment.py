@@ -1,0 +1,74 @@
+"""Floats for T2, T3, T6: moments against direct quadrature, twins against their symbols."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import sympy as sp
+
+from numerics.alignment import (
+    Kink,
+    direct_limits,
+    float_activation,
+    float_moments,
+    folded_mean,
+    folded_slope,
+    further_direction,
+)
+from theory import second_step as theory
+from theory import symbols as s
+from theory.alignment import Geometry, derivative
+from theory.second_step import PolynomialActivation, spike_function
+from theory.target import AdditiveTarget, label
+
+
+def link(z: np.ndarray) -> np.ndarray:
+    return np.tanh(z) / 2 + np.cos(1.5 * z)
+
+
+def cubic(k: int, b: int, c: int) -> float:
+    return float(PolynomialActivation(s.z + s.z**2 / 5 - s.z**3 / 7)(k, b, c))
+
+
+@pytest.mark.parametrize("batch", ["reused", "fresh"])
+@pytest.mark.parametrize("k", [0, 1, 2])
+@pytest.mark.parametrize("noise", [0.0, 0.4])
+def test_two_routes(batch: str, k: int, noise: float) -> None:
+    alpha = 1.7
+    target = AdditiveTarget((float_moments(link),), noise**2, float)
+    geometry = Geometry(target, 1 / alpha, batch)
+    F = spike_function(k, batch, "full", cubic, label(target, 1 / alpha))
+    f = sp.lambdify((s.y, s.q), theory.as_expression(F), "numpy")
+    df = sp.lambdify((s.y, s.q), theory.as_expression(derivative(F)), "numpy")
+    found = direct_limits(f, lambda y, q: df(y, q) + 0 * q, link, alpha, noise, batch, breaks=(0.0,))
+    assert found.signal == pytest.approx(geometry.signal(F), rel=1e-8)
+    assert found.norm2 == pytest.approx(geometry.gram(F, F), rel=1e-8)
+    assert found.error < 1e-6
+
+
+def test_float_moments() -> None:
+    assert float_moments(np.sign, breaks=(0.0,))(1, 3) == pytest.approx(np.sqrt(2 / np.pi), rel=1e-13)
+    relu = float_activation((lambda z: (z > 0) * 1.0,), breaks=(0.0,))
+    assert relu(1, 2, 3) == pytest.approx(0.5, rel=1e-13)
+    tanh = float_activation((lambda z: 1 / np.cosh(z) ** 2, lambda z: -2 * np.tanh(z) / np.cosh(z) ** 2))
+    # E[sigma'' G] = E[sigma' (G^2 - 1)] by parts.
+    assert tanh(2, 1, 0) == pytest.approx(tanh(1, 2, 0) - tanh(1, 0, 0), rel=1e-12)
+
+
+def test_twins_of_the_symbols() -> None:
+    stated = sp.lambdify((s.q, s.v), theory.folded_mean(s.q), "scipy")
+    m = np.linspace(-3, 3, 13)
+    assert folded_mean(m, 0.7) == pytest.approx(stated(m, 0.7), rel=1e-13)
+    assert folded_mean(m, 0.0) == pytest.approx(np.abs(m))
+    h = 1e-6
+    assert folded_slope(m, 0.7) == pytest.approx(
+        (folded_mean(m + h, 0.7) - folded_mean(m - h, 0.7)) / (2 * h), abs=1e-8
+    )
+    jumps = (theory.Jump(0, 0, 1), theory.Jump(sp.Rational(1, 2), sp.Rational(-1, 3), sp.Rational(1, 4)))
+    mu1, e, v, alpha = 0.6, 0.2, 0.5, 1.5
+    symbol = theory.kinked_further(jumps, sp.Rational(3, 5), sp.Rational(1, 5))
+    stated = sp.lambdify((s.y, s.q), symbol.subs({s.v: v, s.alpha: alpha}), "scipy")
+    F, dF = further_direction(tuple(Kink(float(j.at), float(j.left), float(j.right)) for j in jumps), mu1, e, v, alpha)
+    y, q = np.array([0.3, -1.2, 2.0]), np.array([-0.7, 0.4, 1.1])
+    assert F(y, q) == pytest.approx(stated(y, q), rel=1e-12)
+    assert dF(y, q) == pytest.approx((F(y, q + h) - F(y, q - h)) / (2 * h), abs=1e-8)
