@@ -19,6 +19,7 @@ _PUBLIC = {
     "list": "bulkedge.commands.list",
     "show": "bulkedge.commands.show",
     "figure": "bulkedge.commands.figure",
+    "paper": "bulkedge.commands.paper",
     "version": "bulkedge.commands.version",
     # objects
     "Nonlinearity": "theory.nonlinearity",

@@ -67,24 +67,28 @@ def _collect(package: str, attribute: str) -> tuple[Any, ...]:
     return tuple(found)
 
 
-def _order(id: str) -> tuple[int, str]:
-    head = owner(id)
-    return ("HKGOMCLTR".find(head[0]), head[0] + head[1:].zfill(3) + id[len(head) :])
+def order(id: str) -> tuple[int, str]:
+    """Sorts IDs as the theory is built up: Hermite, kernels, ..., random matrices; a user's own letters come last."""
+    head, letters = owner(id), "HKGOMCLTR"
+    return (
+        letters.index(head[0]) if head[0] in letters else len(letters),
+        head[0] + head[1:].zfill(3) + id[len(head) :],
+    )
 
 
 @functools.cache
 def statements() -> tuple[Statement, ...]:
     """All statements, in the order of their IDs."""
-    return tuple(sorted(_collect("bulkedge.statements", "STATEMENTS"), key=lambda s: _order(s.id)))
+    return tuple(sorted(_collect("bulkedge.statements", "STATEMENTS"), key=lambda s: order(s.id)))
 
 
 @functools.cache
 def checks() -> tuple[Check, ...]:
     """All checks of the ledger, in the order of their IDs."""
-    return tuple(sorted(_collect("numerics.checks", "CHECKS"), key=lambda c: _order(c.id)))
+    return tuple(sorted(_collect("numerics.checks", "CHECKS"), key=lambda c: order(c.id)))
 
 
 @functools.cache
 def derivations() -> tuple[Any, ...]:
     """All derivations, in the order of their IDs."""
-    return tuple(sorted(_collect("derivations", "DERIVATIONS"), key=lambda d: _order(d.id)))
+    return tuple(sorted(_collect("derivations", "DERIVATIONS"), key=lambda d: order(d.id)))

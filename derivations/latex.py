@@ -27,7 +27,9 @@ NAMES = {
     "sigma2": r"\sigma^{2}",
     "lam": r"\lambda",
     "ell": r"\ell",
+    "sqrt2pi": r"\sqrt{2 \pi}",
 }
+_ROOT_2PI = sp.Symbol("sqrt2pi", positive=True)
 SUBSCRIPTS = {"eps": r"\varepsilon", "inf": r"\infty"}
 ACCENTS = {"bar": r"\bar", "hat": r"\hat", "tilde": r"\tilde"}
 SUPERSCRIPTS = {"star": r"\star", "prime": r"\prime", "plus": "+", "minus": "-"}
@@ -48,6 +50,8 @@ def symbol_name(name: str) -> str:
     """A symbol's name in LaTeX: `mu1_star` -> mu_{1}^{star}, `q12` -> q_{12}, `w_bar` -> bar w, words upright."""
     if name in NAMES:
         return NAMES[name]
+    if name.endswith("^T"):
+        return symbol_name(name[:-2]) + r"^{\top}"
     head, *parts = name.split("_")
     match = re.fullmatch(r"([A-Za-z]+?)(\d*)", head)
     if match is None:
@@ -61,9 +65,16 @@ def symbol_name(name: str) -> str:
         elif part in SUPERSCRIPTS:
             above.append(SUPERSCRIPTS[part])
         elif part:
-            below.append(SUBSCRIPTS.get(part) or (part if part.isdigit() else symbol_name(part)))
+            below.append(SUBSCRIPTS.get(part) or _below(part))
     sub = f"_{{{','.join(below)}}}" if below else ""
     return base + sub + (f"^{{{','.join(above)}}}" if above else "")
+
+
+def _below(part: str) -> str:
+    if part.isdigit():
+        return part
+    # A subscript such as P5 is a label, not P with an index.
+    return rf"\mathrm{{{part}}}" if re.fullmatch(r"[A-Z]\d+", part) else symbol_name(part)
 
 
 def _word(word: str) -> str:
@@ -199,6 +210,35 @@ class Printer(LatexPrinter):  # type: ignore[misc]  # SymPy ships no types
         name = symbol_name(f.func.__name__)
         name = rf"\left({name}\right)" if "^" in name else name
         return rf"{name}{mark}{self._bracket(f.args[0])}"
+
+    # -- sums begin with a positive term; integrals, sums and cases stand beside a fraction, not on top of it
+
+    def _as_ordered_terms(self, expr: sp.Expr, order: str | None = None) -> list[sp.Expr]:
+        terms = list(super()._as_ordered_terms(expr, order=order))
+        if terms and terms[0].could_extract_minus_sign():
+            first = next((i for i, t in enumerate(terms) if not t.could_extract_minus_sign()), 0)
+            terms.insert(0, terms.pop(first))
+        return terms
+
+    def _print_Mul(self, expr: sp.Mul) -> str:
+        factors = sp.Mul.make_args(expr)
+        tall = [f for f in factors if isinstance(f, sp.Integral | sp.Sum | sp.Product | sp.Piecewise)]
+        rest = [f for f in factors if f not in tall]
+        if tall and rest:
+            front = self._print(sp.Mul(*rest))
+            if isinstance(sp.Mul(*rest), sp.Add):
+                front = rf"\left({front}\right)"
+            front = "- " if front == "-1" else front
+            last = self._print(tall[-1]) if not isinstance(tall[-1], sp.Piecewise) else self._bracket(tall[-1])
+            return " ".join([front, *(self._bracket(t) for t in tall[:-1]), last])
+        # sqrt(2)/(2 sqrt(pi)) is SymPy's normal form of 1/sqrt(2 pi).
+        coefficient = expr.as_coeff_Mul()[0]
+        if sp.sqrt(2) in factors and 1 / sp.sqrt(sp.pi) in factors and coefficient.is_Rational:
+            numerator = 2 * coefficient
+            if numerator.q < coefficient.q:
+                others = [f for f in factors if f not in (coefficient, sp.sqrt(2), 1 / sp.sqrt(sp.pi))]
+                return str(self._print(sp.Mul(numerator, *others, 1 / _ROOT_2PI)))
+        return str(super()._print_Mul(expr))
 
     # -- powers: square roots as roots, other fractional powers as exponents
 

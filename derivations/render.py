@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import sympy as sp
 
 from derivations.derivation import Given, Relation, Root, Verified
-from derivations.latex import latex, latex_lines
+from derivations.latex import GREEK, latex, latex_lines, symbol_name
 
 # What text may contain beside ASCII, and how pdfLaTeX writes it.
 _MARKS = {
@@ -31,14 +32,14 @@ _MARKS = {
 PREAMBLE = r"""\usepackage[T1]{fontenc}
 \usepackage[utf8]{inputenc}
 \usepackage{lmodern}
-\usepackage{amsmath,amssymb}
+\usepackage{amsmath,amssymb,mathtools}
 \usepackage{graphicx}
 \allowdisplaybreaks
 \newsavebox{\fitbox}
 % A formula as it is, or scaled down to the line where it is wider.
 \newcommand{\fit}[1]{\sbox{\fitbox}{$\displaystyle #1$}%
   \ifdim\wd\fitbox>0.86\linewidth\resizebox{0.86\linewidth}{!}{\usebox{\fitbox}}\else\usebox{\fitbox}\fi}
-\newcommand{\reason}[2]{\intertext{\small #1\hfill\textit{#2}}}
+\newcommand{\reason}[2]{\shortintertext{\noindent #1\hfill\textit{#2}}}
 """
 
 
@@ -50,11 +51,46 @@ def escape(text: str) -> str:
     return "".join(_MARKS.get(c, c) for c in text)
 
 
+_TOKENS = re.compile(
+    r"(?P<op><=|>=|->|\+-|!=)|\b(?P<name>[A-Za-z]+_[A-Za-z0-9]+|[a-zA-Z]+\d*)(?P<star>\*)?(?P<prime>'*)|(?P<rest>.)"
+)
+_OPERATORS = {"<=": r"\leq", ">=": r"\geq", "->": r"\to", "+-": r"\pm", "!=": r"\neq"}
+
+
+def prose(text: str) -> str:
+    """Words for LaTeX in which names of the theory (mu_1, psi1, sigma') and signs (<=, ->, x^2) are set as such."""
+    text = re.sub(r"\^(\d+|[a-zA-Z]\b|\([^()]*\))", "\x00\\1\x01", text)
+    out = []
+    for match in _TOKENS.finditer(text):
+        if match["op"]:
+            out.append(rf"\({_OPERATORS[match['op']]}\)")
+        elif match["name"]:
+            out.append(_named(match["name"], bool(match["star"]), match["prime"]))
+        elif match["rest"] in "\x00\x01":
+            out.append(r"\textsuperscript{" if match["rest"] == "\x00" else "}")
+        else:
+            out.append(escape(match["rest"]) if match["rest"] != "~" else r"\(\sim\)")
+    return "".join(out)
+
+
+def _named(name: str, star: bool, prime: str) -> str:
+    head = re.match(r"[A-Za-z]+", name)
+    letter = head[0] if head else name
+    symbolic = letter in GREEK or ("_" in name and len(letter) == 1)
+    if not symbolic:
+        return escape(name) + ("*" if star else "") + prime
+    return rf"\({symbol_name(name + ('_star' if star else ''))}{prime}\)"
+
+
 def display(expression: Any, lead: str = "") -> list[str]:
     """Rows of an align environment for an expression, with what stands left of it."""
     first, *rest = latex_lines(expression)
-    rows = [rf"{lead}&\fit{{{first}}}"]
-    return [*rows, *(rf"&\quad\fit{{{line}}}" for line in rest)]
+    return [rf"{lead}&\fit{{{first}}}", *(rf"&\quad\fit{{{line}}}" for line in rest)]
+
+
+def _sentence(reason: str) -> str:
+    """A reason with a capital, unless it begins with a letter that is a symbol."""
+    return reason if len(re.split(r"\W", reason, maxsplit=1)[0]) < 2 else reason[0].upper() + reason[1:]
 
 
 def _lead(relation: Relation) -> str:
@@ -68,29 +104,39 @@ def _lead(relation: Relation) -> str:
 def as_latex(verified: Verified) -> str:
     """Title, claim, conditions and the chain of steps, each with its reason and how it was verified."""
     d = verified.derivation
-    parts = [rf"\subsection*{{{escape(d.id)}\quad {escape(d.title)}}}"]
+    parts = [rf"\subsection*{{{escape(d.id)}\quad {prose(d.title)}}}"]
     if d.notation:
-        parts.append(escape(d.notation))
+        parts.append(prose(d.notation))
     parts.append(r"\noindent\textbf{Claim.}")
     parts.append(_align([row for claim in verified.claims for row in display(claim)]))
     if d.domain:
         conditions = r",\quad ".join(latex(c) for c in d.domain)
         parts.append(rf"\noindent Under the conditions \(\displaystyle {conditions}\).\par")
     parts.append(r"\noindent\textbf{Derivation.}")
-    rows: list[str] = []
-    for step, relation, way in verified.steps:
-        reason = escape(step.reason or "it follows")
-        rows.append(rf"\reason{{{reason}}}{{{escape(way) if way != 'start' else ''}}}")
-        rows.extend(display(step.expression, _lead(relation)))
-    parts.append(_align(rows))
-    parts.append(rf"\noindent The claim is reached: {escape(verified.reached[0])}. Source: {escape(d.source)}.")
+    lines: list[str] = []
+    for number, (step, relation, way) in enumerate(verified.steps, 1):
+        reason = prose(_sentence(step.reason or "it follows"))
+        evidence = escape(way) if way != "start" else ""
+        if number == 1:
+            parts.append(rf"\par\noindent 1. {reason}")
+        else:
+            lines.append(rf"\reason{{{number}. {reason}}}{{{evidence}}}")
+        lines.extend(display(step.expression, _lead(relation)))
+    parts.append(_align(lines))
+    parts.append(rf"\noindent The claim is reached: {escape(verified.reached[0])}. Source: {prose(d.source)}.")
     return "\n".join(parts) + "\n"
 
 
-def _align(rows: list[str]) -> str:
-    # \intertext (inside \reason) stands between rows: the row before it ends with \\, the last row does not.
-    body = "".join(row + ("\n" if row.startswith(r"\reason") or row is rows[-1] else " \\\\\n") for row in rows)
-    return "\\begin{align*}\n" + body + "\\end{align*}"
+def rows(lines: list[str]) -> str:
+    """Rows joined to the body of an align environment."""
+    # \\intertext (inside \\reason) stands between rows: the row before it ends with \\\\, the last row does not.
+    last = len(lines) - 1
+    ends = ("\n" if line.startswith(r"\reason") or i == last else " \\\\[3pt]\n" for i, line in enumerate(lines))
+    return "".join(line + end for line, end in zip(lines, ends, strict=True))
+
+
+def _align(lines: list[str]) -> str:
+    return "\\begin{align*}\n" + rows(lines) + "\\end{align*}"
 
 
 def document(body: str) -> str:

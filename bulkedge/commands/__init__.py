@@ -11,5 +11,6 @@ COMMANDS = {
     "list": "list the statements",
     "show": "show one statement: formula, assumptions, sources, checks",
     "figure": "list the figures, or draw them with their data to a folder",
+    "paper": "write verified derivations as LaTeX, and a book of statements, derivations and checks",
     "version": "print the version",
 }

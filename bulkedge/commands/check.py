@@ -154,6 +154,26 @@ def check(
     Errors: InputError for unknown names, a seed, a number of jobs or a store that is not usable.
     """
     from bulkedge import registry
+
+    results = run_selected(select(names), full=full, seed=seed, jobs=jobs, store=store, progress=progress)
+    inputs = {"names": [*names], "full": full, "seed": seed, "jobs": jobs, "store": store}
+    setting = f"seed {seed}; margin = 4 standard errors + bias"
+    return CheckReport(inputs, setting, tuple(dict.fromkeys(registry.owner(r.check.id) for r in results)), (), results)
+
+
+def run_selected(
+    chosen: Sequence[Check],
+    *,
+    full: bool = False,
+    seed: int = 0,
+    jobs: int = 1,
+    store: str | None = None,
+    progress: Progress | None = None,
+) -> tuple[CheckResult, ...]:
+    """Run these checks (as `check` does, for the book and the report too).
+
+    Errors: InputError for a seed, a number of jobs or a store that is not usable.
+    """
     from numerics.check import run_checks
     from numerics.runner import Runner
     from numerics.store import Store
@@ -163,12 +183,8 @@ def check(
         raise InputError("seed", f"{seed} is negative", "give an integer >= 0")
     if jobs < 1:
         raise InputError("jobs", f"{jobs} is not a number of workers", "give an integer >= 1")
-    chosen = select(names)
     with contextlib.nullcontext() if store is None else Store(store) as kept:
-        results = run_checks(chosen, Runner(seed=seed, jobs=jobs, store=kept, progress=progress), full)
-    inputs = {"names": [*names], "full": full, "seed": seed, "jobs": jobs, "store": store}
-    setting = f"seed {seed}; margin = 4 standard errors + bias"
-    return CheckReport(inputs, setting, tuple(dict.fromkeys(registry.owner(r.check.id) for r in results)), (), results)
+        return run_checks(chosen, Runner(seed=seed, jobs=jobs, store=kept, progress=progress), full)
 
 
 def run(arguments: argparse.Namespace) -> CheckReport:

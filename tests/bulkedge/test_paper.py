@@ -1,0 +1,109 @@
+"""The book: every derivation printed after it was verified, complete, compiling without a warning."""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+
+import pytest
+
+import bulkedge
+from bulkedge import book, registry, tex
+from derivations.derivation import Derivation, DerivationError, Step
+from derivations.render import as_latex, document, prose
+from numerics.check import Check, CheckResult, Control, SecondRoute, Verdict
+from numerics.estimate import Estimate
+from theory import symbols as s
+from theory.enclosure import Enclosure
+from theory.errors import InputError
+
+
+@pytest.fixture(autouse=True)
+def _no_engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    if "tex" not in request.keywords:
+        monkeypatch.setattr(tex, "engine", lambda: None)
+
+
+def _result() -> CheckResult:
+    from fractions import Fraction
+
+    exact = Enclosure(Fraction(1, 2), Fraction(0), "exact")
+    check = Check(
+        "H1.test",
+        "mu_1 <= 1/2 & 100%",
+        "tests",
+        lambda: 0.5,
+        SecondRoute(lambda: exact),
+        1e-3,
+        Control("k shifted", float),
+    )
+    return CheckResult(check, 0.5, Estimate(0.5, 0.0, 1), Verdict.CONFIRMED, Verdict.REFUTED, 0.0)
+
+
+def test_names_restrict_it(tmp_path: Path) -> None:
+    result = bulkedge.paper(["R1.edges"], out=str(tmp_path), ledger=False)
+    assert [row[0] for row in result.derivations] == ["R1.edges"]
+    assert set(result.files) == {"R1.edges.tex", "book.tex"} == {p.name for p in tmp_path.iterdir()}
+    assert "no TeX engine" in result.notes[0]
+
+
+def test_bad_input(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="nothing is named"):
+        bulkedge.paper(["X9"], out=str(tmp_path), ledger=False)
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match="is a file"):
+        bulkedge.paper(["R1"], out=str(tmp_path / "file"), ledger=False)
+
+
+def test_a_wrong_derivation_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    wrong = Derivation("R1.wrong", "Wrong", lambda: s.z + 1, lambda: (Step(s.z), Step(s.z + 1)), "tests")
+    monkeypatch.setattr(registry, "derivations", lambda: (wrong,))
+    with pytest.raises(DerivationError, match=r"R1\.wrong, step 2"):
+        bulkedge.paper(out=str(tmp_path / "new"), ledger=False)
+    assert not (tmp_path / "new").exists()
+
+
+def test_the_ledger_and_the_errata_are_in_it() -> None:
+    text = book.book(registry.statements(), (), (_result(),), "1")
+    assert "Ledger of checks" in text
+    assert r"\(\mu_{1}\) \(\leq\) 1/2 \& 100\%" in text
+    for statement in registry.statements():
+        for erratum in statement.errata:
+            assert prose(erratum.found) in text
+
+
+def test_prose() -> None:
+    assert prose("mu_1 and psi1, w_i* and x^2") == (
+        r"\(\mu_{1}\) and \(\psi_{1}\), \(w_{i}^{\star}\) and x\textsuperscript{2}"
+    )
+    assert prose("a <= b ~ N(0, 1) -> oo") == r"a \(\leq\) b \(\sim\) N(0, 1) \(\to\) oo"
+    assert prose("sigma' of no_words") == r"\(\sigma'\) of no\_words"
+
+
+@functools.cache
+def _book() -> str:
+    return book.book(registry.statements(), registry.derivations(), (_result(),), "1")
+
+
+@pytest.mark.tex
+def test_the_book_compiles_without_a_warning(tmp_path: Path) -> None:
+    source = tmp_path / "book.tex"
+    source.write_text(_book())
+    pdf, warnings = tex.compile_pdf(source, tmp_path)
+    assert warnings == ()
+    assert pdf.read_bytes().startswith(b"%PDF")
+
+
+@pytest.mark.tex
+def test_a_derivation_compiles_on_its_own(tmp_path: Path) -> None:
+    source = tmp_path / "one.tex"
+    source.write_text(document(as_latex(registry.derivations()[-1].verify())))
+    assert tex.compile_pdf(source, tmp_path)[1] == ()
+
+
+@pytest.mark.tex
+def test_broken_tex_is_reported(tmp_path: Path) -> None:
+    source = tmp_path / "broken.tex"
+    source.write_text(document(r"\undefinedthing"))
+    with pytest.raises(tex.TexError, match="Undefined control sequence"):
+        tex.compile_pdf(source, tmp_path)
