@@ -36,10 +36,11 @@ NODES = {0: 1, 1: 48, 2: 24, 3: 16}
 
 @dataclass(frozen=True)
 class Moments:
-    """E f(h), E f'(h) and E f(h)^2 for h = mean + std xi, elementwise."""
+    """E f(h), E f'(h), E f''(h) and E f(h)^2 for h = mean + std xi, elementwise (f', f'' as distributions)."""
 
     mean: Array
     slope: Array
+    curvature: Array
     second: Array
 
 
@@ -61,16 +62,21 @@ def local_moments(f: Function, kinks: Sequence[float], mean: Array, std: Array) 
     half = np.diff(edges)[:, None] / 2
     h = (edges[:-1, None] + half * (1 + x)).ravel()
     values = f(h)
-    table = np.stack([values, values * h, values**2], axis=1) * ((half * w).ravel() / math.sqrt(2 * math.pi))[:, None]
+    table = (
+        np.stack([values, values * h, values * h**2, values**2], axis=1)
+        * ((half * w).ravel() / math.sqrt(2 * math.pi))[:, None]
+    )
     flat_mean, flat_std = mean.ravel(), std.ravel()
-    out = np.empty((flat_mean.size, 3))
+    out = np.empty((flat_mean.size, 4))
     chunk = max(1, 4_000_000 // h.size)
     for start in range(0, flat_mean.size, chunk):
         part = slice(start, start + chunk)
         s = flat_std[part, None]
         out[part] = (np.exp(-0.5 * ((h - flat_mean[part, None]) / s) ** 2) / s) @ table
-    first, with_h, second = (out[:, i].reshape(mean.shape) for i in range(3))
-    return Moments(first, (with_h - mean * first) / std**2, second)
+    first, with_h, with_h2, second = (out[:, i].reshape(mean.shape) for i in range(4))
+    slope = (with_h - mean * first) / std**2
+    curvature = ((with_h2 - 2 * mean * with_h + mean**2 * first) / std**2 - first) / std**2
+    return Moments(first, slope, curvature, second)
 
 
 def gauss_nodes(directions: int, count: int | None = None) -> tuple[Array, Array]:
@@ -144,7 +150,7 @@ def conditional_model(
         y = local_moments(link, link_kinks, kappa @ along, np.full(len(weights), rest))
     else:  # beta lies within the directions: the label is a function of kappa
         values = link(kappa @ along)
-        y = Moments(values, np.zeros_like(values), values**2)
+        y = Moments(values, np.zeros_like(values), np.zeros_like(values), values**2)
     return ConditionalModel(
         weights,
         m.mean,
@@ -208,7 +214,7 @@ def _resolvent(model: ConditionalModel, n: int, lam: float, delta: Array) -> tup
     return Q, _traces(model, Q) / n
 
 
-def _anderson(x: list[Array], g: list[Array]) -> Array:
+def anderson(x: list[Array], g: list[Array]) -> Array:
     """The next iterate from the last iterates x and their images g (Anderson acceleration, type II)."""
     f = [b - a for a, b in zip(x, g, strict=True)]
     if len(f) == 1:
@@ -248,7 +254,7 @@ def conditional_risk(model: ConditionalModel, n: int, lam: float) -> Conditional
         if residual > 2 * previous:  # an extrapolation that did not pay: start its memory afresh
             xs, gs = [], []
         xs, gs = [*xs[-6:], np.log(delta)], [*gs[-6:], np.log(image)]
-        delta = np.exp(_anderson(xs, gs))
+        delta = np.exp(anderson(xs, gs))
         if not np.all(np.isfinite(delta)):
             delta, xs, gs = image, [], []
     else:
