@@ -23,7 +23,7 @@ def funk_hecke(degree: int, power: sp.Expr = ONE, dimension: sp.Expr = d) -> sp.
 
     eta_l = Gamma(p+1) Gamma(d/2) / (2^(p+1) Gamma((p-l)/2 + 1) Gamma((p+l+d)/2)); 0 for l - p even and positive.
     """
-    p, l = sp.sympify(power), sp.Integer(degree)
+    p, l = sp.sympify(power, strict=True), sp.Integer(degree)
     if ((l - p) / 2).is_integer and l > p:
         return sp.Integer(0)
     return (
@@ -35,7 +35,7 @@ def funk_hecke(degree: int, power: sp.Expr = ONE, dimension: sp.Expr = d) -> sp.
 
 def radial_moment(power: sp.Expr, dimension: sp.Expr = d) -> sp.Expr:
     """M_p = E|x|^{2p}, x ~ N(0, I_d): 2^p Gamma(d/2 + p)/Gamma(d/2)."""
-    p = sp.sympify(power)
+    p = sp.sympify(power, strict=True)
     return sp.expand_func(2**p * sp.gamma(dimension / 2 + p) / sp.gamma(dimension / 2))
 
 
@@ -91,7 +91,7 @@ def matrix_element(l: int = 0, l_prime: int = 2, j: int = 0, power: sp.Expr = ON
     product integrates to zero.
     Source: G6.
     """
-    p = sp.sympify(power)
+    p = sp.sympify(power, strict=True)
     if (l + l_prime) % 2:
         return sp.Integer(0)
     warped = sp.sqrt(A + B) * u / sp.sqrt(A + B * u**2)
