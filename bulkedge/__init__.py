@@ -15,6 +15,8 @@ _PUBLIC = {
     # functions of the command line
     "hermite": "bulkedge.commands.hermite",
     "outliers": "bulkedge.commands.outliers",
+    "mp": "bulkedge.commands.mp",
+    "spike": "bulkedge.commands.spike",
     "check": "bulkedge.commands.check",
     "list": "bulkedge.commands.list",
     "show": "bulkedge.commands.show",
@@ -26,6 +28,8 @@ _PUBLIC = {
     "nonlinearity": "theory.nonlinearity",
     "Enclosure": "theory.enclosure",
     "Estimate": "numerics.estimate",
+    "MarchenkoPastur": "numerics.marchenko_pastur",
+    "SpikedModel": "numerics.spike",
     "InputError": "theory.errors",
     "PrecisionError": "theory.errors",
     "ConvergenceError": "theory.errors",

@@ -256,7 +256,7 @@ def _verify(derivation: Derivation) -> Verified:
     done: list[tuple[Step, Relation, str]] = []
     chains: list[list[Any]] = []
     for number, step in enumerate(derivation.steps(), 1):
-        expression = sp.sympify(step.expression)
+        expression = sp.sympify(step.expression, strict=True)
         if expression in (sp.true, sp.false):
             raise DerivationError(
                 f"{derivation.id}, step {number}: SymPy reads the relation as {expression}: no content"
@@ -286,7 +286,7 @@ def _verify(derivation: Derivation) -> Verified:
         seen |= expression.free_symbols
         done.append((Step(expression, relation, step.reason), relation, way))
     claimed = derivation.claim()
-    claims = tuple(claimed) if isinstance(claimed, tuple | list | sp.Tuple) else (sp.sympify(claimed),)
+    claims = tuple(claimed) if isinstance(claimed, tuple | list | sp.Tuple) else (sp.sympify(claimed, strict=True),)
     if any(claim in (sp.true, sp.false) for claim in claims):
         raise DerivationError(f"{derivation.id}: SymPy reads the claim as a truth value: no content")
     expanded = [[_expand(e, names) for e in chain] for chain in chains]

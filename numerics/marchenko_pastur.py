@@ -167,6 +167,14 @@ class MarchenkoPastur:
         at_zero = np.where(stable, 1.0, points)
         return np.where(stable, -2 / plus, minus / (2 * self.ratio * self.scale * at_zero))
 
+    def stieltjes_derivative(self, w: ArrayLike) -> Complexes:
+        """m'(w) = E 1/(lambda - w)^2, from the quadratic; not at the edges, where it is unbounded."""
+        points, m = np.asarray(w, dtype=complex), self.stieltjes(w)
+        slope = 2 * self.ratio * self.scale * points * m + points - self.scale * (1 - self.ratio)
+        if np.any(slope == 0):
+            raise InputError("w", "m' has no value at an edge of the bulk", "give other points")
+        return np.asarray(-m * (1 + self.ratio * self.scale * m) / slope)
+
     def singular_values(self) -> SingularValueLaw:
         """The law of the singular values of Z/sqrt n."""
         return SingularValueLaw(self)

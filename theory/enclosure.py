@@ -8,11 +8,12 @@ from fractions import Fraction
 from theory.errors import InputError
 
 MAX_DIGITS = 1000
+GUARD_DIGITS = 50  # what inner computations may ask for beyond the user's digits
 
 
-def check_digits(digits: int) -> int:
-    """Return `digits` if it is an integer in 1..1000, else raise InputError."""
-    if isinstance(digits, bool) or not isinstance(digits, int) or not 1 <= digits <= MAX_DIGITS:
+def check_digits(digits: int, guard: int = 0) -> int:
+    """Return `digits` if it is an integer in 1..1000 (+ guard digits), else raise InputError."""
+    if isinstance(digits, bool) or not isinstance(digits, int) or not 1 <= digits <= MAX_DIGITS + guard:
         raise InputError("digits", f"{digits!r} is not a number of significant digits", f"give 1..{MAX_DIGITS}")
     return digits
 

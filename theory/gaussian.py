@@ -25,7 +25,7 @@ import sympy as sp
 from flint import acb, acb_poly, arb
 
 from theory import ball
-from theory.enclosure import Enclosure, check_digits
+from theory.enclosure import GUARD_DIGITS, Enclosure, check_digits
 from theory.errors import PrecisionError
 from theory.nonlinearity import Nonlinearity, Piece, jump, merged, product
 from theory.symbols import z
@@ -483,7 +483,7 @@ def enclose(f: Nonlinearity, digits: int, k: int = 0) -> Enclosure:
     Errors: PrecisionError (with the best enclosure) where the value cannot be told from zero, or is not reached.
     Source: H2.
     """
-    check_digits(digits)
+    check_digits(digits, GUARD_DIGITS)
     exact = moment(f, k)
     if exact is not None:
         return ball.enclose_expr(exact, digits)

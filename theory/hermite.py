@@ -16,7 +16,7 @@ from fractions import Fraction
 import sympy as sp
 
 from theory import ball
-from theory.enclosure import Enclosure, check_digits
+from theory.enclosure import GUARD_DIGITS, Enclosure, check_digits
 from theory.errors import InputError, PrecisionError
 from theory.gaussian import enclose, moment, product
 from theory.general_term import general_moment
@@ -74,7 +74,7 @@ def coefficient(f: Nonlinearity, k: int, convention: str = "orthonormal", digits
     Source: H1, H2.
     """
     check_degree(k, "k")
-    check_digits(digits)
+    check_digits(digits, GUARD_DIGITS // 2)
     factor = normalisation(convention, sp.Integer(k)) if k <= EXACT_DEGREE else None
     if factor is None:
         general = general_term(f, convention)

@@ -216,7 +216,7 @@ class Conversion:
 
 def evaluate(factor: sp.Expr, sizes: Mapping[sp.Symbol, sp.Expr]) -> tuple[sp.Expr | None, tuple[str, ...]]:
     """A factor at the known sizes (which may be multiples of d), or None and the names of the sizes it still needs."""
-    value = sp.sympify(factor).subs(sizes, simultaneous=True)
+    value = sp.sympify(factor, strict=True).subs(sizes, simultaneous=True)
     value = sp.simplify(value.subs({d: sizes[d]})) if d in sizes else sp.simplify(value)
     missing = tuple(sorted(SIZE_NAMES[symbol] for symbol in value.free_symbols))
     return (None if missing else value), missing

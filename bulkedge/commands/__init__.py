@@ -7,6 +7,8 @@ from __future__ import annotations
 COMMANDS = {
     "hermite": "Hermite coefficients of a function, exact or with a rigorous error bound",
     "outliers": "number of outliers after two gradient steps, in exact arithmetic",
+    "mp": "the Marchenko-Pastur law: edges, atom, mean, variance",
+    "spike": "the outlier and overlaps of a rank-one spike, and the strength behind an outlier",
     "check": "run the ledger of checks, each with its negative control",
     "list": "list the statements",
     "show": "show one statement: formula, assumptions, sources, checks",

@@ -223,5 +223,11 @@ def test_cancellation_is_resolved_or_reported_with_its_honest_error():
             assert abs(error.value.best.value) <= error.value.best.error
 
 
+def test_a_thousand_digits():
+    c = coefficient(nonlinearity("tanh"), 1, digits=1000).enclosure
+    assert c.value_string(1000).startswith("0.60570550960215882558")  # field notes: another program
+    assert c.error <= abs(c.value) / Fraction(10) ** 1000
+
+
 def test_every_convention_is_named():
     assert CONVENTIONS == ("orthonormal", "probabilist", "moment")

@@ -1,0 +1,81 @@
+"""Pictures of spectra: a histogram, the law over it, and predicted outliers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bulkedge.plotting import new_figure
+from numerics.marchenko_pastur import MarchenkoPastur, SingularValueLaw
+from numerics.spike import rectangular
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from numpy.typing import NDArray
+
+_SIDE = 1200  # of the larger side of a simulated matrix: a second or two of work
+_FEWEST = 40  # singular values that make a histogram
+
+
+def _sizes(ratio: float) -> tuple[int, int]:
+    """(other side, side of `ratio` times it), the larger being _SIDE."""
+    if ratio <= 1:
+        return _SIDE, max(1, round(_SIDE * ratio))
+    return max(1, round(_SIDE / ratio)), _SIDE
+
+
+def draw_spectrum(
+    axes: Any, values: NDArray[np.float64], law: MarchenkoPastur | SingularValueLaw, outliers: Sequence[float] = ()
+) -> None:
+    """The histogram of the non-zero values, normalised to the law's continuous mass, the law, and outliers as lines."""
+    lower, upper = law.edges
+    mass = 1 - law.atom
+    if values.size >= _FEWEST:
+        right = max([upper, *outliers, float(values.max())])
+        left = min(lower, float(values.min()))
+        width = (upper - lower) / 50
+        bins = np.arange(left - width, right + 2 * width, width)
+        weights = np.full(values.size, mass / values.size / width)
+        axes.hist(values, bins=bins, weights=weights, color="#56B4E9", label="simulated")
+    angle = np.linspace(0, np.pi, 400)
+    grid = lower + (upper - lower) * np.sin(angle / 2) ** 2
+    axes.plot(grid, law.pdf(grid), color="#000000", lw=1.3, label="Marchenko-Pastur")
+    for index, value in enumerate(outliers):
+        axes.axvline(value, color="#D55E00", ls="--", lw=1.2, label=None if index else "predicted outlier")
+    # The density at ratio 1 is unbounded at 0; the picture need not be.
+    inner = law.pdf(law.ppf(law.atom + mass * np.linspace(0.02, 0.98, 25)))
+    axes.set_ylim(0, 1.4 * float(inner.max()))
+    axes.set_ylabel("density")
+    axes.legend(fontsize=8, frameon=False)
+
+
+def mp_figure(ratio: float, scale: float, seed: int = 0) -> Figure:
+    """The eigenvalues of one simulated (1/n) Z^T Z, Z Gaussian, and the law."""
+    n, p = _sizes(ratio)
+    z = np.sqrt(scale) * np.random.default_rng(seed).standard_normal((n, p))
+    gram = z.T @ z if p <= n else z @ z.T
+    law = MarchenkoPastur(ratio, scale)
+    figure, axes = new_figure()
+    draw_spectrum(axes, np.linalg.eigvalsh(gram / n), law)
+    atom = f", atom {law.atom:.3g} at 0" if law.atom else ""
+    axes.set_xlabel("eigenvalue")
+    axes.set_title(f"ratio {ratio:g}, n = {n}, p = {p}{atom}", fontsize=9)
+    return figure
+
+
+def spike_figure(ratio: float, strength: float, seed: int = 0) -> Figure:
+    """The singular values of one simulated W0 + theta u v^T, the law, and the predicted outlier."""
+    d, width = _sizes(ratio)
+    rng = np.random.default_rng(seed)
+    w0 = rng.standard_normal((d, width)) / np.sqrt(d)
+    u, v = (side / np.linalg.norm(side) for side in (rng.standard_normal(d), rng.standard_normal(width)))
+    values = np.linalg.svd(w0 + strength * np.outer(u, v), compute_uv=False)
+    model = rectangular(ratio)
+    outliers = [float(model.outlier(strength))] if model.above(strength) else []
+    figure, axes = new_figure()
+    draw_spectrum(axes, values, MarchenkoPastur(ratio).singular_values(), outliers)
+    axes.set_xlabel("singular value")
+    axes.set_title(f"strength {strength:g}, d = {d}, N = {width}", fontsize=9)
+    return figure

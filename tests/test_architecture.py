@@ -1,0 +1,132 @@
+"""The shape of the code: imports point one way, theory/ stays free of floats, nothing evaluates text, help is quick."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+LAYERS = ("theory", "numerics", "derivations", "bulkedge")
+SOURCES = [p for layer in LAYERS for p in sorted((ROOT / layer).rglob("*.py"))]
+IDS = [str(p.relative_to(ROOT)) for p in SOURCES]
+HEAVY = ("sympy", "numpy", "scipy", "matplotlib", "flint", "mpmath", "rich", "joblib")
+
+
+def tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
+
+
+def imported(path: Path) -> set[str]:
+    """The top-level packages that a module names in import statements, anywhere in it."""
+    found = set()
+    for node in ast.walk(tree(path)):
+        if isinstance(node, ast.Import):
+            found |= {alias.name.split(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative imports hide the layer"
+            found.add((node.module or "").split(".")[0])
+    return found
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=IDS)
+def test_imports_point_one_way(path):
+    layer = LAYERS.index(path.relative_to(ROOT).parts[0])
+    above = set(LAYERS[layer + 1 :]) | {"tests", "benchmarks"}
+    assert not imported(path) & above
+
+
+@pytest.mark.parametrize("path", [p for p in SOURCES if p.is_relative_to(ROOT / "theory")], ids=lambda p: p.name)
+def test_theory_is_symbols_only(path):
+    allowed = {"theory", "sympy", "mpmath", "flint"} | set(sys.stdlib_module_names) - {"random"}
+    assert imported(path) <= allowed
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=IDS)
+def test_every_module_says_what_it_is(path):
+    module = tree(path)
+    assert ast.get_docstring(module)
+    for node in module.body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("_"):
+            assert ast.get_docstring(node), f"{path.name}: {node.name} has no docstring"
+
+
+FORBIDDEN = {"eval", "exec", "compile", "parse_expr", "parse_latex", "__import__"}
+
+
+def unsafe(path: Path) -> list[str]:
+    """Calls that would evaluate text or unpickle a file."""
+    found = []
+    for node in ast.walk(tree(path)):
+        if isinstance(node, ast.Call):
+            f = node.func
+            # Methods of the same name (re.compile) are another matter: only SymPy's own count there.
+            name = f.id if isinstance(f, ast.Name) else f.attr if isinstance(f, ast.Attribute) else ""
+            strict = any(
+                k.arg == "strict" and isinstance(k.value, ast.Constant) and k.value.value for k in node.keywords
+            )
+            if (isinstance(f, ast.Name) or name == "parse_expr") and name in FORBIDDEN:
+                found.append(f"{name}(...) in line {node.lineno}")
+            if name in {"sympify", "S"} and not strict:
+                found.append(f"{name}(...) reads text unless strict=True, line {node.lineno}")
+            if name == "load" and any(k.arg == "allow_pickle" and k.value.value is not False for k in node.keywords):
+                found.append(f"np.load with pickle in line {node.lineno}")
+    return found + sorted(imported(path) & {"pickle", "dill", "shelve", "marshal"})
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=IDS)
+def test_no_text_is_evaluated(path):
+    assert unsafe(path) == []
+
+
+def test_the_search_for_evaluation_finds_it(tmp_path):
+    bad = tmp_path / "bad.py"
+    bad.write_text(
+        "import pickle\neval('1')\nsp.sympify(t)\nsp.S('x')\nsympy.parse_expr(t)\nnp.load(f, allow_pickle=True)\n"
+        "sp.sympify(1, strict=True)\nre.compile('x')\n"
+    )
+    assert len(unsafe(bad)) == 6
+
+
+def test_packages_are_listed():
+    """A new sub-package that pyproject.toml does not name would be missing from the installed program."""
+    listed = set(tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["packages"])
+    found = {".".join(p.parent.relative_to(ROOT).parts) for p in SOURCES if p.name == "__init__.py"}
+    assert found == listed
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["hermite"], ["hermitte"], ["version"]])
+def test_help_and_usage_errors_import_nothing_heavy(arguments):
+    heavy = HEAVY if arguments[0] in {"--help", "hermitte"} else HEAVY[:0]
+    code = (
+        "import sys; from bulkedge.cli import main; status = main(sys.argv[1:]);"
+        f"print([m for m in {heavy!r} if m in sys.modules], status, file=sys.stderr)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, *arguments], capture_output=True, text=True, cwd=ROOT, check=False
+    )
+    assert done.stderr.splitlines()[-1] in {"[] 0", "[] 2"}
+
+
+def test_help_is_quick():
+    """0.5 s of processor time (the contract); about 0.05 s is typical, so a loaded machine does not fail it."""
+    code = (
+        "import resource, subprocess, sys;"
+        "subprocess.run([sys.executable, '-m', 'bulkedge', '--help'], check=True, stdout=subprocess.DEVNULL);"
+        "u = resource.getrusage(resource.RUSAGE_CHILDREN); print(u.ru_utime + u.ru_stime)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)
+    assert float(done.stdout) < 0.5
+
+
+def test_public_names_load():
+    import bulkedge
+
+    for name in bulkedge.__all__:
+        assert getattr(bulkedge, name) is not None
+    with pytest.raises(AttributeError, match="hermit"):
+        _ = bulkedge.hermit
