@@ -53,7 +53,7 @@ alpha1, alpha2 = sp.symbols("alpha1 alpha2", nonnegative=True)
 L = sp.Symbol("L", integer=True, positive=True)
 eta1, eta2 = sp.symbols("eta1 eta2", positive=True)
 a, y, q, G, e, xi = sp.symbols("a y q G e xi", real=True)
-v, s2, m2 = sp.symbols("v s2 m2", nonnegative=True)
+v, m2 = sp.symbols("v m2", nonnegative=True)
 iota = sp.Symbol("iota", integer=True, nonnegative=True)
 # Ridge regression on features: the effective (population) ridge kappa and the normalised resolvent trace g.
 kappa = sp.Symbol("kappa", positive=True)
