@@ -34,7 +34,7 @@ class Population:
     weights: tuple[sp.Rational, ...]
 
     def __post_init__(self) -> None:
-        values, weights = (tuple(sp.sympify(v) for v in side) for side in (self.values, self.weights))
+        values, weights = (tuple(sp.sympify(v, strict=True) for v in side) for side in (self.values, self.weights))
         if len(values) != len(weights) or not values:
             raise InputError("population", f"has {len(values)} values and {len(weights)} weights", "give pairs")
         if not all(v.is_Rational for v in (*values, *weights)):
@@ -101,7 +101,7 @@ def edges(population: Population, ratio: sp.Rational) -> tuple[tuple[sp.Expr, sp
 
     Valid for: rational populations and ratio > 0. A point mass at 0 is no component: see `atom`.
     """
-    if not (sp.sympify(ratio).is_Rational and ratio > 0):
+    if not (sp.sympify(ratio, strict=True).is_Rational and ratio > 0):
         raise InputError("ratio", f"{ratio} is not a positive rational number", "give an exact fraction")
     law = psi(population, ratio)
     values = [law.subs(alpha, point) for point in critical_points(population, ratio)]
