@@ -20,6 +20,7 @@ Function = Callable[[Any, bool], Any]  # (acb, analytic) -> acb, as acb.integral
 
 GUARD_BITS = 32
 MAX_BITS = 400_000
+MAX_EXPONENT = 2_000_000  # of two, in values that are printed
 
 
 def bits(digits: int) -> int:
@@ -40,9 +41,14 @@ def fraction(x: Any) -> Fraction:
 
 
 def to_enclosure(x: Any, source: str = "ball") -> Enclosure:
-    """An arb as an Enclosure; PrecisionError if it is not finite."""
+    """An arb as an Enclosure; PrecisionError if it is not finite, or of a size that no decimal string could hold."""
     if not x.is_finite():
         raise PrecisionError("the value could not be enclosed by a finite ball")
+    if abs(x) < arb(2) ** -MAX_EXPONENT and not x.is_zero():
+        tiny = Enclosure(Fraction(0), Fraction(1, 2**MAX_EXPONENT), source)
+        raise PrecisionError(f"the value is below 2^-{MAX_EXPONENT}; its digits are not computed", tiny)
+    if not abs(x) < arb(2) ** MAX_EXPONENT:
+        raise PrecisionError(f"the value is beyond 2^{MAX_EXPONENT}; its digits are not computed")
     return Enclosure(fraction(x.mid()), fraction(x.rad()), source)
 
 

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import islice
 
 import sympy as sp
 from flint import arb
@@ -29,7 +28,7 @@ from theory.quadratic import (
     log_power,
     upper_envelope,
 )
-from theory.size import SizeError
+from theory.size import SizeError, brief
 
 ZERO = Fraction(0)
 ONE = Fraction(1)
@@ -181,18 +180,11 @@ _NUMBERS = {sp.pi: arb.pi, sp.E: lambda: arb(1).exp(), sp.EulerGamma: arb.const_
 _KINKED = (sp.Abs, sp.sign, sp.Heaviside, sp.Max, sp.Min, sp.Piecewise)
 
 
-def text_of(expr: sp.Expr) -> str:
-    """An expression in a message: short, and cheap even for a huge one."""
-    nodes = sum(1 for _ in islice(sp.preorder_traversal(expr), 200))
-    text = str(expr) if nodes < 200 else "the expression"
-    return text if len(text) <= 60 else text[:57] + "..."
-
-
 def _unknown(expr: sp.Expr) -> str:
     if isinstance(expr, _KINKED):
-        return f"the kinks of {text_of(expr)} cannot be separated"
+        return f"the kinks of {brief(expr)} cannot be separated"
     if expr is sp.I or not expr.is_extended_real:
-        return f"{text_of(expr)} is not real and finite"
+        return f"{brief(expr)} is not real and finite"
     return f"the growth of {expr.func.__name__} is not known here"
 
 
@@ -216,7 +208,7 @@ def _polynomial(coefficients: tuple[sp.Expr, ...], domain: Domain) -> Bound:
     for i, c in enumerate(coefficients):
         span = bound(c, domain).span()
         if span is None:
-            raise UndecidedError(f"the constant {text_of(c)} cannot be enclosed", final=True)
+            raise UndecidedError(f"the constant {brief(c)} cannot be enclosed", final=True)
         a, b = span if domain.sign > 0 or i % 2 == 0 else (-span[1], -span[0])
         low.append(a)
         high.append(b)
@@ -401,13 +393,13 @@ def _pow(base: sp.Expr, exponent: sp.Expr, domain: Domain) -> Bound:
         return _natural_power(f, int(e))
     if e.denominator != 1 and e > 0 and not (f.nonzero[0] > 0 and f.nonzero[1] is not None):
         if not _positive_inside(base, domain):
-            raise UndecidedError(f"{text_of(base)} under a fractional power cannot be shown to be positive")
+            raise UndecidedError(f"{brief(base)} under a fractional power cannot be shown to be positive")
         return Bound(domain, Quadratic(ZERO), _root_above(f, e), (f.log_above and f.log_above.times(e),))
     sign, low = f.nonzero
     if e.denominator != 1 and sign <= 0:
-        raise UndecidedError(f"{text_of(base)} under a fractional power cannot be shown to be positive")
+        raise UndecidedError(f"{brief(base)} under a fractional power cannot be shown to be positive")
     if low is None:
-        raise UndecidedError(f"the denominator {text_of(base)} cannot be shown to have no zero")
+        raise UndecidedError(f"the denominator {brief(base)} cannot be shown to have no zero")
     return _nonzero_power(f, sign, low, e)
 
 
@@ -510,7 +502,7 @@ def _exp(g: Bound, _: object = None) -> Bound:
 def _log(g: Bound, inner: sp.Expr) -> Bound:
     sign, low = g.nonzero
     if sign <= 0 or low is None:
-        raise UndecidedError(f"{text_of(inner)} inside a logarithm cannot be shown to be positive")
+        raise UndecidedError(f"{brief(inner)} inside a logarithm cannot be shown to be positive")
     return Bound(g.domain, low, g.log_above)
 
 

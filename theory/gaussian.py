@@ -35,6 +35,7 @@ __all__ = ["Parts", "Term", "enclose", "expectation", "hermite_values", "jump", 
 Combination = dict[sp.Expr, sp.Expr]  # transcendental basis element -> coefficient (rational wherever possible)
 
 _ROOT_2PI = sp.sqrt(2 * sp.pi)
+_MAX_ADDENDS = 60  # of a sum that is searched for a hidden parity
 
 
 @dataclass(frozen=True)
@@ -97,7 +98,7 @@ def parts(f: Nonlinearity) -> Parts:
     if all(piece.expr == 0 for piece in rest):
         return Parts(tuple(terms), None)
     left = Nonlinearity(f.name, merged(rest))
-    if left.parity == 0 and len(left.pieces) == 1:
+    if left.parity == 0 and len(left.pieces) == 1 and len(left.pieces[0].expr.args) <= _MAX_ADDENDS:
         taken = _hidden_parity(left.pieces[0].expr)
         if taken is not None:
             closed, parity = taken
@@ -337,12 +338,66 @@ def _term_moments(term: Term, degree: int) -> list[Combination]:
     return values[: degree + 1]
 
 
+def _polynomial_moments(
+    lower: sp.Expr, upper: sp.Expr, coefficients: dict[int, sp.Expr], degree: int
+) -> list[Combination]:
+    """A polynomial p on an interval, k times by parts: E_k = E[p^(k)] - sum_{i<k} [p^(i) He_{k-1-i} phi].
+
+    E[z^n] = (n-1) E[z^{n-2}] - [z^{n-1} phi]. The cost is that of one pass over the coefficients for each k.
+    """
+    top = max(coefficients)
+    mass: Combination = {}
+    ends: list[tuple[sp.Expr, sp.Expr, list[sp.Expr], list[sp.Expr], list[sp.Expr]]] = []
+    for end, sign in ((upper, sp.S.One), (lower, -sp.S.One)):
+        if end.is_infinite:
+            _add(mass, sp.S.One, sp.Rational(1, 2))
+            continue
+        _add(mass, sp.erf(end / sp.sqrt(2)), sign / 2)
+        density = sp.exp(-(end**2) / 2) / _ROOT_2PI
+        powers = [sp.S.Zero]  # of the density in E[z^n]
+        for n in range(1, top + 1):
+            powers.append(_reduce(-sign * end ** (n - 1) + (n - 1) * (powers[n - 2] if n > 1 else sp.S.Zero)))
+        ends.append((sign, density, powers, _taylor(coefficients, end, degree), hermite_values(end, degree)))
+    even = [sp.S.One]
+    for n in range(2, top + 1, 2):
+        even.append(even[-1] * (n - 1))
+    result: list[Combination] = []
+    for k in range(degree + 1):
+        weights = {n - k: c * sp.ff(n, k) for n, c in coefficients.items() if n >= k}
+        total = _scaled_sum((sp.Add(*(c * even[n // 2] for n, c in weights.items() if n % 2 == 0)), mass))
+        for sign, density, powers, slopes, values in ends:
+            inside = sp.Add(*(c * powers[n] for n, c in weights.items()))
+            edge = sp.Add(*(slopes[i] * values[k - 1 - i] for i in range(min(k, top + 1))))
+            _add(total, density, _reduce(inside - sign * edge))
+        result.append(total)
+    return result
+
+
+def _taylor(coefficients: dict[int, sp.Expr], at: sp.Expr, degree: int) -> list[sp.Expr]:
+    """p(at), p'(at), ..., as many as are needed for k <= degree."""
+    top = max(coefficients)
+    count = min(top + 1, degree)
+    if at == 0:
+        return [coefficients.get(i, sp.S.Zero) * sp.factorial(i) for i in range(count)]
+    terms = ([c * sp.ff(n, i) * at ** (n - i) for n, c in coefficients.items() if n >= i] for i in range(count))
+    return [_reduce(sp.Add(*t)) for t in terms]
+
+
 @functools.lru_cache(maxsize=512)
 def _closed_moments(f: Nonlinearity, degree: int) -> tuple[sp.Expr, ...]:
     """E[. He_k] of the closed addends and of the deltas, k = 0..degree."""
     totals: list[Combination] = [{} for _ in range(degree + 1)]
+    polynomials: dict[tuple[sp.Expr, sp.Expr], dict[int, sp.Expr]] = {}
+    found: list[list[Combination]] = []
     for term in parts(f).terms:
-        for total, combination in zip(totals, _term_moments(term, degree), strict=True):
+        if term.is_polynomial:
+            on_interval = polynomials.setdefault((term.lower, term.upper), {})
+            on_interval[term.n] = on_interval.get(term.n, sp.S.Zero) + term.re
+        else:
+            found.append(_term_moments(term, degree))
+    found.extend(_polynomial_moments(a, b, p, degree) for (a, b), p in polynomials.items())
+    for combinations in found:
+        for total, combination in zip(totals, combinations, strict=True):
             for basis, coefficient in combination.items():
                 _add(total, basis, coefficient)
     for delta in f.deltas:

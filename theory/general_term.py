@@ -20,6 +20,8 @@ from theory.gaussian import Term, moments, parts
 from theory.nonlinearity import Nonlinearity, value_at
 from theory.symbols import k, z
 
+MAX_POWER = 60
+MAX_RAISED = 8
 _i = sp.Symbol("i", integer=True, nonnegative=True)
 
 
@@ -78,8 +80,10 @@ def _piecewise_polynomial(f: Nonlinearity) -> General:
     degree = max(int(sp.degree(p, z)) if p.has(z) else 0 for p in polynomials)
     total = General(sp.S.Zero, sp.S.Zero, degree + 1)
     for left, right, b in zip(polynomials, polynomials[1:], f.kinks, strict=False):
+        difference = sp.expand(right - left)
         for i in range(degree + 1):
-            jump = value_at(sp.diff(right - left, z, i), b)
+            jump = value_at(difference, b)
+            difference = sp.diff(difference, z)
             if jump != 0:
                 total = total.plus(_hermite_at(b, i + 1).times(jump * _density(b)))
     return total
@@ -181,10 +185,11 @@ def _term_general(term: Term) -> General | None:
 def general_moment(f: Nonlinearity) -> sp.Expr | None:
     """E[f(z) He_k(z)] for every integer k >= 0 as a SymPy expression in theory.symbols.k, or None.
 
-    Convention: `moment`. Valid for: every k >= 0 (a finite list of first terms and a formula by parity).
+    Convention: `moment`. Valid for: every k >= 0 (a finite list of first terms and a formula by parity); powers of z
+    beyond 60 (beyond 8 times an exponential, a wave or an erf) have a formula too long to be of use: None.
     Source: H1.
     """
-    if parts(f).rest is not None:
+    if parts(f).rest is not None or any(t.n > (MAX_POWER if t.is_polynomial else MAX_RAISED) for t in parts(f).terms):
         return None
     total = _piecewise_polynomial(f)
     for term in parts(f).terms:

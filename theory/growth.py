@@ -18,9 +18,10 @@ from fractions import Fraction
 
 import sympy as sp
 
-from theory.bounds import Domain, UndecidedError, bound, text_of
+from theory.bounds import Domain, UndecidedError, bound
 from theory.errors import InputError
 from theory.quadratic import Quadratic, log_above
+from theory.size import brief
 
 SQUARE_INTEGRABLE = Fraction(1, 4)  # exp(2 c2 z^2) phi(z) is integrable iff c2 is below
 _MAX_SPLITS = 48
@@ -75,7 +76,7 @@ def growth(
     except UndecidedError as error:
         raise InputError(
             argument,
-            f"{text_of(expr)} cannot be shown to be square integrable under the Gaussian: {error}",
+            f"{brief(expr)} cannot be shown to be square integrable under the Gaussian: {error}",
             "use a function that is finite and grows more slowly than exp(z**2/4)",
         ) from None
     tails = [g for g, end in parts if end is None]

@@ -18,9 +18,11 @@ import sympy as sp
 from theory import ball, parse
 from theory.errors import InputError
 from theory.growth import SQUARE_INTEGRABLE, Growth, growth
+from theory.size import SizeError, measure
 from theory.symbols import z
 from theory.zeros import real_zeros
 
+MAX_ADDENDS = 250  # up to which a product of sums is multiplied out
 _INTEGRABLE = Fraction(1, 2)  # exp(c2 z^2) phi(z) is integrable iff c2 is below
 
 NONSMOOTH = (sp.Max, sp.Min, sp.Abs, sp.sign, sp.Heaviside, sp.Piecewise)
@@ -194,6 +196,11 @@ def _tidy(expr: sp.Expr) -> sp.Expr:
     """One normal form for the spellings of an expression: products of sums multiplied out, nothing else rewritten."""
     if expr.is_polynomial(z):
         return sp.expand(expr)
+    try:
+        if measure(expr).terms > MAX_ADDENDS:
+            return expr  # multiplied out it would cancel, and be slow
+    except SizeError:
+        return expr
     return sp.expand(expr, power_exp=False, power_base=False, log=False, basic=False, multinomial=True, mul=True)
 
 

@@ -28,7 +28,7 @@ MAX_LENGTH = 2000  # characters of an expression
 MAX_NUMBER = 400  # characters of a number
 MAX_EXPONENT = 1200  # of ten
 MAX_DEPTH = 60  # levels of nesting (chains of + - * / count once)
-MAX_KINKED = 32  # occurrences of Max, Min, Abs, sign, Heaviside, Piecewise
+MAX_KINKED = 32  # occurrences of Abs, sign, Heaviside, Piecewise, and arguments of Max, Min beyond the first
 _MAX_EXP_ARGUMENT = 10**6  # constants under exp, sinh, cosh
 
 Numeric: TypeAlias = str | int | float | Fraction | sp.Rational
@@ -403,7 +403,7 @@ class _Reader:
             raise self.refusal("arguments with names are not understood", f"give them by position, {name}(z, 1/5)")
         if any(isinstance(a, ast.Starred) for a in args):
             raise self.refusal("starred arguments are not understood", f"write {name}(z)")
-        self.count_kink(name)
+        self.count_kink(name, len(args) - 1 if name in {"Max", "Min"} else 1)
         if name == "Piecewise":
             return self.piecewise(args)
         if name == "He":
@@ -492,9 +492,9 @@ class _Reader:
             return sp.And(*parts)
         raise self.refusal(f"{shorten(self.source(node))} is not a condition", "write z > 0, or True for the last")
 
-    def count_kink(self, name: str) -> None:
+    def count_kink(self, name: str, weight: int = 1) -> None:
         entry = catalogue.entry(name)
-        self.kinked += name in _KINKED or (entry is not None and entry.kinked)
+        self.kinked += weight if name in _KINKED or (entry is not None and entry.kinked) else 0
         if self.kinked > MAX_KINKED:
             raise self.refusal("too many kinked functions", f"use at most {MAX_KINKED}")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import islice
 
 import sympy as sp
 
@@ -41,6 +42,13 @@ class Size:
 def bits(value: sp.Rational) -> int:
     """Bits of numerator and denominator together (0 for 0, 1 and -1)."""
     return max(abs(int(value.p)).bit_length() - 1, 0) + int(value.q).bit_length() - 1
+
+
+def brief(expr: sp.Basic) -> str:
+    """An expression in a message: short, and cheap even for a huge one."""
+    nodes = sum(1 for _ in islice(sp.preorder_traversal(expr), 200))
+    text = str(expr) if nodes < 200 else "the expression"
+    return text if len(text) <= 60 else text[:57] + "..."
 
 
 def measure(expr: sp.Expr) -> Size:

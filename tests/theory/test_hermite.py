@@ -3,8 +3,10 @@
 import functools
 import itertools
 import math
+import time
 from fractions import Fraction
 
+import mpmath
 import pytest
 import scipy.integrate
 import scipy.special
@@ -231,3 +233,39 @@ def test_a_thousand_digits():
 
 def test_every_convention_is_named():
     assert CONVENTIONS == ("orthonormal", "probabilist", "moment")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["(z + 1)**1000", "He(1000, z)", "z**999*relu(z)", "(z + 1)**300*Heaviside(z - 1/3)", "(sin(z) + cos(z))**900",
+     "(tanh(z) + 1)**1000", "(exp(z/1000) + z)**40", "exp(-z**2/3)*(z + 1)**30", "Max(z**3*(z - 1)**2, 0)"],
+)  # fmt: skip
+def test_large_functions_take_no_time(text):
+    """Each took minutes before powers of z shared one recurrence and long formulas were left unwritten."""
+    start = time.process_time()
+    f = nonlinearity(text)
+    found = coefficient(f, 3)
+    general_term(f)
+    assert time.process_time() - start < 8  # one or two seconds are typical
+    assert found.enclosure.error <= abs(found.enclosure.value) / 10**15
+
+
+@pytest.mark.parametrize(("lower", "upper"), [("-1/3", "2"), ("0", "5/2"), ("-7/5", "0")])
+def test_polynomials_on_an_interval_by_quadrature(lower, upper):
+    f = nonlinearity(f"Piecewise((0, z < {lower}), (z**7 - 2*z**4 + z/3 - 1, z < {upper}), (0, True))")
+    for k in (0, 1, 2, 3, 7, 8, 9, 12):
+        with mpmath.workdps(30):
+            weight = lambda t, k=k: (  # noqa: E731
+                (t**7 - 2 * t**4 + t / 3 - 1)
+                * mpmath.npdf(t)
+                * mpmath.hermite(k, t / mpmath.sqrt(2))
+                / mpmath.sqrt(2) ** k
+            )
+            direct = mpmath.quad(weight, [mpmath.mpf(sp.Rational(lower)), mpmath.mpf(sp.Rational(upper))])
+        assert float(coefficient(f, k, "moment").enclosure) == pytest.approx(float(direct), rel=1e-13)
+
+
+def test_values_beyond_any_decimal_string_are_not_printed():
+    for text in ("sin(10**300*z)", "exp(2000*z)"):
+        with pytest.raises(PrecisionError, match="digits are not computed"):
+            coefficient(nonlinearity(text), 3)
