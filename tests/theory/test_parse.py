@@ -179,7 +179,8 @@ HOSTILE = [
     "(" * 990 + "z" + ")" * 990, "-" * 1999 + "z", "~" * 500 + "z", "**".join(["2"] * 600), "not " * 400 + "z",
     "sin(" * 390 + "z" + ")" * 390, "Max(" + ",".join(f"Abs(z-{i})" for i in range(150)) + ")", "1 is 1", "'a'()",
     "z;z", "z#", "*z", "z=1", "yield z", "await z", "import os", "z\\\n+1", "1e1000**(1/3)", "z[0]", "(z, z)",
-    "Piecewise((z, z))", "Max(" + ",".join(f"Abs(z-{i})" for i in range(28)) + ")", "Piecewise(*z)", "Max(z)", "He(z)", "relu()", "0x10", "0b1", "1_0", "z@z", "z//2", "z%2",
+    "Max(" + ",".join(f"Abs(z-{i})" for i in range(28)) + ")",
+    "Piecewise((z, z))", "Piecewise(*z)", "Max(z)", "He(z)", "relu()", "0x10", "0b1", "1_0", "z@z", "z//2", "z%2",
     "9" * 1999, "log(0)", "sqrt(-1/3)", "(sin(1)-2)**(1/2)",
 ]  # fmt: skip
 
