@@ -9,7 +9,6 @@ Convention: W is d x N (columns are the neurons' weights), x ~ N(0, I_d), f(x) =
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from numerics.functions import vectorised
 from theory.errors import InputError
 from theory.setting import Setting
 
@@ -175,7 +175,6 @@ class Trained:
 
 def initialise(setting: Setting, rng: np.random.Generator) -> Trained:
     """The network at initialisation and its teacher, drawn from `rng` in this order: teacher, W, a."""
-    vectorised = importlib.import_module("numerics.functions").vectorised
     links = tuple(vectorised(g) for g in setting.links)
     teacher = Teacher(draw_directions(setting.d, len(links), rng), links, float(setting.noise))
     W = draw_weights(setting.weights, setting.d, setting.width, rng)

@@ -11,17 +11,14 @@ the other, so that theory and experiment cannot drift apart.
 from __future__ import annotations
 
 import dataclasses
-import importlib
 from dataclasses import dataclass
 from typing import Any
 
 import sympy as sp
 
 from theory.errors import InputError
+from theory.nonlinearity import Nonlinearity, nonlinearity
 from theory.parse import number
-
-# theory.nonlinearity.Nonlinearity, which this module only carries
-Nonlinearity = Any
 
 READOUTS = ("gaussian", "rademacher", "uniform", "constant")
 WEIGHTS = ("gaussian", "sphere")
@@ -103,13 +100,10 @@ def _links(value: Any) -> tuple[Nonlinearity, ...]:
 
 
 def _nonlinearity(value: Any, argument: str) -> Nonlinearity:
-    if isinstance(value, str | sp.Basic):
-        made: Nonlinearity = importlib.import_module("theory.nonlinearity").nonlinearity(value, argument)
-        return made
-    if value is None:
-        raise InputError(argument, "missing", "give a function, by name or as an expression in z")
-    function: Nonlinearity = value
-    return function
+    if not isinstance(value, str | sp.Expr | Nonlinearity):
+        problem = "missing" if value is None else f"a {type(value).__name__} is not a function"
+        raise InputError(argument, problem, "give a function, by name or as an expression in z")
+    return nonlinearity(value, argument)
 
 
 @dataclass(frozen=True)

@@ -5,13 +5,17 @@ from __future__ import annotations
 import functools
 
 import numpy as np
+import sympy as sp
 
 from numerics import gradient
 from numerics.check import Check, Control, Ladder, Rate
 from numerics.network import train
+from numerics.runner import Trial
 from numerics.singular import norm
 from theory.gradient import remainder_rate
+from theory.nonlinearity import nonlinearity
 from theory.setting import Growth, Limit
+from theory.symbols import mu1, slope2
 
 SOURCE = "paper O, Proposition 2; row energy derived"
 
@@ -19,12 +23,12 @@ SOURCE = "paper O, Proposition 2; row energy derived"
 @functools.cache
 def _limit(activation: str, link: str, coefficient: int, exponent: str, readout: str) -> Limit:
     return Limit(
-        width="3/2",
-        batch=2,
-        activation=activation,
-        links=link,
-        noise="1/4",
-        steps=(Growth(coefficient, exponent),),
+        width=sp.Rational(3, 2),
+        batch=sp.Integer(2),
+        activation=nonlinearity(activation),
+        links=(nonlinearity(link),),
+        noise=sp.Rational(1, 4),
+        steps=(Growth(sp.Integer(coefficient), sp.Rational(exponent)),),
         readout=readout,
     )
 
@@ -70,7 +74,7 @@ def _with_the_mean_slope(activation: str, link: str) -> float:
     """The mistake of leaving the rank-one part's share in: E sigma'^2 for Var sigma'."""
     limit = _limit(activation, link, 1, "0", "gaussian")
     values = gradient.step_values(limit)
-    mean, second = values[gradient.mu1], values[gradient.slope2]
+    mean, second = values[mu1], values[slope2]
     return gradient.noise_variance(limit) * second / (second - mean**2)
 
 
@@ -82,34 +86,41 @@ _large = _trial(*_CENTRED, 2, "1/2")
 _gaussian = _trial(*_CENTRED, 2, readout="gaussian")
 _mean = _trial(*_WITH_MEAN, 2, readout="gaussian")
 
-_RATES = {"sizes": (100, 200, 400), "trials": 6, "full_sizes": (200, 400, 800, 1600), "full_trials": 8}
-_LADDER = {"sizes": (60, 120, 240), "trials": 24, "full_sizes": (100, 200, 400, 800), "full_trials": 32}
+
+def _rate(trial: Trial) -> Rate:
+    return Rate(trial, "norm", sizes=(100, 200, 400), trials=6, full_sizes=(200, 400, 800, 1600), full_trials=8)
+
+
+def _ladder(trial: Trial, component: str) -> Ladder:
+    full = (100, 200, 400, 800)
+    return Ladder(trial, component, (60, 120, 240), rate=1, trials=24, full_sizes=full, full_trials=32)
+
 
 CHECKS = (
     Check(
         "O1.norm.small",
         "|E|_op = Theta(N^(-1/2)) at eta = 2",
         SOURCE,
-        lambda: float(remainder_rate(0)),
-        Rate(_small, "norm", **_RATES),
+        lambda: float(remainder_rate(sp.S.Zero)),
+        _rate(_small),
         0.15,
-        Control("the exponent of eta ~ sqrt(N)", lambda: float(remainder_rate(0.5))),
+        Control("the exponent of eta ~ sqrt(N)", lambda: float(remainder_rate(sp.S.Half))),
     ),
     Check(
         "O1.norm.large",
         "|E|_op = Theta(1) at eta = 2 sqrt(N): not negligible",
         SOURCE,
-        lambda: float(remainder_rate(0.5)),
-        Rate(_large, "norm", **_RATES),
+        lambda: float(remainder_rate(sp.S.Half)),
+        _rate(_large),
         0.15,
-        Control("the exponent of eta = Theta(1)", lambda: float(remainder_rate(0))),
+        Control("the exponent of eta = Theta(1)", lambda: float(remainder_rate(sp.S.Zero))),
     ),
     Check(
         "O1.energy",
         "sum_j |E_j|^2 / (eta^2 sum_j a_j^2) -> v",
         SOURCE,
         functools.partial(_variance, *_CENTRED),
-        Ladder(_gaussian, "energy", rate=1, **_LADDER),
+        _ladder(_gaussian, "energy"),
         0.02,
         Control("E sigma'^2 for Var sigma' (the rank-one part counted in)", lambda: _with_the_mean_slope(*_CENTRED)),
     ),
@@ -118,7 +129,7 @@ CHECKS = (
         "|E_j|^2 is proportional to a_j^2: sum_j |E_j|^2 a_j^2 / (eta^2 sum_j a_j^4) -> v",
         SOURCE,
         functools.partial(_variance, *_CENTRED),
-        Ladder(_gaussian, "energy_weighted", rate=1, **_LADDER),
+        _ladder(_gaussian, "energy_weighted"),
         0.02,
         Control("the same energy in every column: v/3", lambda: _variance(*_CENTRED) / 3),
     ),
@@ -127,7 +138,7 @@ CHECKS = (
         "a link with a mean adds (mu0* E sigma'')^2 to v",
         SOURCE,
         functools.partial(_energy, *_WITH_MEAN),
-        Ladder(_mean, "energy", rate=1, **_LADDER),
+        _ladder(_mean, "energy"),
         0.25,
         Control("v alone", lambda: _variance(*_WITH_MEAN)),
     ),

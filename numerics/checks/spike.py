@@ -1,17 +1,19 @@
-"""Checks of O2: the outlier of W_1 and its overlaps with u, a and beta, on both sides of the threshold and of psi = 1."""
+"""Checks of O2: the outlier of W_1, its overlaps with u, a and beta; both sides of the threshold and of psi = 1."""
 
 from __future__ import annotations
 
 import functools
 
 import numpy as np
+import sympy as sp
 
 from numerics import gradient
 from numerics.check import Check, Control, Ladder
 from numerics.network import train
 from numerics.singular import leading
 from numerics.spike import SpikedModel, rectangular
-from theory.setting import Limit
+from theory.nonlinearity import nonlinearity
+from theory.setting import Growth, Limit
 
 SOURCE = "paper O, Theorem on the alignment of the first step; Benaych-Georges & Nadakuditi 2012"
 
@@ -20,7 +22,12 @@ SOURCE = "paper O, Theorem on the alignment of the first step; Benaych-Georges &
 def limit(width: str, step: str) -> Limit:
     """The setting of the checks at width ratio N/d and step eta."""
     return Limit(
-        width=width, batch=3, activation="relu", links="tanh(2*z) + He(2, z)/5", noise="1/4", steps=(step,)
+        width=sp.Rational(width),
+        batch=sp.Integer(3),
+        activation=nonlinearity("relu"),
+        links=(nonlinearity("tanh(2*z) + He(2, z)/5"),),
+        noise=sp.Rational(1, 4),
+        steps=(Growth(sp.Rational(step)),),
     )
 
 
@@ -141,7 +148,7 @@ def _below(name: str, case: tuple[str, str], text: str) -> tuple[Check, ...]:
             functools.partial(_overlap, width, step, "d"),
             _ladder(case, "overlap_d", 1, 16),
             0.08,
-            Control("the share of a vector that has turned by half", lambda: 0.5),
+            Control("the top vector taken for u", lambda: 1.0),
         ),
     )
 

@@ -11,10 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from theory.errors import InputError
+from theory.nonlinearity import nonlinearity
 from theory.setting import LOSSES, READOUTS, WEIGHTS, Growth, Limit, Setting, exact_real, readout_moment
+from theory.symbols import z
 
-# A Setting carries its functions and does not look into them.
-ACTIVATION, LINK = object(), object()
+ACTIVATION, LINK = nonlinearity("relu"), nonlinearity("tanh(2*z)")
 
 SIZES = st.integers(1, 10**6)
 STEPS = st.fractions(0, 1000, max_denominator=60)
@@ -90,6 +91,9 @@ def test_fractional_sizes_are_rounded_to_nearest() -> None:
         ("links", {"links": ()}),
         ("links", {"links": [LINK] * 11}),  # more orthogonal directions than dimensions
         ("activation", {"activation": None}),
+        ("activation", {"activation": 3}),
+        ("activation", {"activation": "rleu"}),
+        ("links", {"links": ["tanh", "1/z"]}),  # not in L2 of the Gaussian
     ],
 )
 def test_unusable_fields_are_named(field: str, change: dict[str, object]) -> None:
@@ -107,6 +111,13 @@ def test_unusable_ratios_are_named(field: str, change: dict[str, object]) -> Non
     with pytest.raises(InputError) as caught:
         Limit(**({"width": 1, "activation": ACTIVATION, "links": LINK, "steps": (1,)} | change))
     assert caught.value.argument == field
+
+
+def test_functions_are_read_from_names_and_expressions() -> None:
+    setting = Setting(d=4, width=4, activation="relu", links=["tanh(2*z)", sp.sin(z)])
+    assert setting.activation == ACTIVATION
+    assert setting.links == (LINK, nonlinearity("sin(z)"))
+    assert hash(setting) == hash(Setting(d=4, width=4, activation=ACTIVATION, links=[LINK, "sin(z)"]))
 
 
 def test_several_links_have_no_single_link() -> None:
