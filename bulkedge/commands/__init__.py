@@ -9,6 +9,7 @@ COMMANDS = {
     "outliers": "number of outliers after two gradient steps, in exact arithmetic",
     "mp": "the Marchenko-Pastur law: edges, atom, mean, variance",
     "spike": "the outlier and overlaps of a rank-one spike, and the strength behind an outlier",
+    "convert": "step sizes, ridges and ratios of one paper in the units of another",
     "check": "run the ledger of checks, each with its negative control",
     "list": "list the statements",
     "show": "show one statement: formula, assumptions, sources, checks",
