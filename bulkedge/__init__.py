@@ -18,6 +18,7 @@ _PUBLIC = {
     "mp": "bulkedge.commands.mp",
     "spike": "bulkedge.commands.spike",
     "convert": "bulkedge.commands.convert",
+    "risk": "bulkedge.commands.risk",
     "check": "bulkedge.commands.check",
     "list": "bulkedge.commands.list",
     "show": "bulkedge.commands.show",

@@ -34,6 +34,10 @@ class Constants:
     mu2_star: ArrayLike
     fits_mean: bool = True
 
+    def linear_floor(self) -> Array:
+        """mu2*^2, the link's own part of the floor."""
+        return np.asarray(_f(self.mu2_star) ** 2)
+
     def floor(self) -> Array:
         """What no linear model can explain, noise excluded: mu2*^2, plus mu0*^2 where nothing fits the mean."""
         floor = _f(self.mu2_star) ** 2

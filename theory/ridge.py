@@ -13,13 +13,12 @@ from __future__ import annotations
 
 import sympy as sp
 
+from theory.gradient import direction_norm2
 from theory.symbols import (
-    alpha,
     eta,
     g_res,
     kappa,
     lam,
-    mu0_star,
     mu1,
     mu1_star,
     mu2,
@@ -51,20 +50,10 @@ def resolvent_derivative() -> sp.Expr:
     return (1 - g_res) / (2 * psi2 * mu1**2 * g_res + _x + mu1**2 * (1 - psi2))
 
 
-def spike_norm2() -> sp.Expr:
-    """|u|^2 -> mu1*^2 + E y^2/alpha for u = X^T y/n1, alpha = n1/d the batch of the step."""
-    return mu1_star**2 + label_second_moment() / alpha
-
-
-def label_second_moment() -> sp.Expr:
-    """E y^2 = mu0*^2 + mu1*^2 + mu2*^2 + s_eps^2."""
-    return mu0_star**2 + mu1_star**2 + mu2_star**2 + s_eps**2
-
-
 def enhancement() -> sp.Expr:
     """E = e^2 (1 - g)/(1 + e^2 |u|^2 (1 - g)), e = eta mu1: what the step adds along u; 0 at eta = 0."""
     y = eta**2 * mu1**2 * (1 - g_res)
-    return y / (1 + spike_norm2() * y)
+    return y / (1 + direction_norm2() * y)
 
 
 def unexplained() -> sp.Expr:

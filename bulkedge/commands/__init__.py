@@ -10,6 +10,7 @@ COMMANDS = {
     "mp": "the Marchenko-Pastur law: edges, atom, mean, variance",
     "spike": "the outlier and overlaps of a rank-one spike, and the strength behind an outlier",
     "convert": "step sizes, ridges and ratios of one paper in the units of another",
+    "risk": "test and training risk after one gradient step, at one step size or along a curve",
     "check": "run the ledger of checks, each with its negative control",
     "list": "list the statements",
     "show": "show one statement: formula, assumptions, sources, checks",

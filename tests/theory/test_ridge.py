@@ -6,7 +6,8 @@ import pytest
 import sympy as sp
 
 from theory import ridge
-from theory.symbols import eta, g_res, kappa, lam, mu0_star, mu1, mu1_star, mu2, mu2_star, psi1, psi2, s_eps
+from theory.gradient import direction_norm2
+from theory.symbols import eta, g_res, kappa, lam, mu1, mu1_star, mu2, mu2_star, psi1, psi2, s_eps
 
 
 def _is_zero(expr: sp.Expr) -> bool:
@@ -41,7 +42,7 @@ def test_resolvent_counts_the_missing_directions(ratio: sp.Rational) -> None:
 
 def test_no_step_is_no_enhancement_and_a_large_one_has_a_limit() -> None:
     assert ridge.enhancement().subs(eta, 0) == 0
-    assert _is_zero(sp.limit(ridge.enhancement().subs(g_res, sp.Rational(1, 3)), eta, sp.oo) - 1 / ridge.spike_norm2())
+    assert _is_zero(sp.limit(ridge.enhancement().subs(g_res, sp.Rational(1, 3)), eta, sp.oo) - 1 / direction_norm2())
 
 
 def test_derivative_of_the_enhancement_vanishes_without_step() -> None:
@@ -63,7 +64,3 @@ def test_linear_activation_without_a_step_is_ridge_regression() -> None:
     # Bias delta^2 m_2 and variance s^2 c (m_1 - delta m_2), m_2 = -dm/ddelta by implicit differentiation.
     m2 = (c * stieltjes**2 + stieltjes) / (2 * c * delta * stieltjes + 1 - c + delta)
     assert sp.simplify(risk - (delta**2 * m2 + sp.Rational(1, 4) * c * (stieltjes - delta * m2))) == 0
-
-
-def test_label_moment_counts_the_mean() -> None:
-    assert sp.diff(ridge.label_second_moment(), mu0_star) == 2 * mu0_star
