@@ -1,0 +1,36 @@
+"""Statements of papers O, M and P5 on the risk after one gradient step."""
+
+from __future__ import annotations
+
+from bulkedge.registry import Statement
+
+_PROPORTIONAL = "n, d, N -> infinity in proportion, x ~ N(0, I_d), W0 with entries N(0, 1/d), fresh samples for the fit"
+
+STATEMENTS = (
+    Statement(
+        id="O3",
+        title="Ridge risk after one step of size Theta(1)",
+        formula="theory.ridge:test_risk",
+        assumptions=(
+            _PROPORTIONAL,
+            "kappa solves 1 - lam/kappa = df1/n, g is the root of the resolvent's quadratic",
+            "activation odd with bounded derivatives, centred link: proved; else conjectured and simulated",
+            "link with a mean: features with a mean fit it; an odd activation leaves mu0*^2; else see L1",
+        ),
+        sources=("O, Theorems 3 and 5 (formula C.28 re-derived)",),
+        figure="O.risk",
+    ),
+    Statement(
+        id="L1",
+        title="Ridge risk of given weights, any step size, by conditional Gaussian equivalence",
+        formula="theory.conditional:total_risk",
+        assumptions=(
+            _PROPORTIONAL,
+            "weights with at most three spike directions; given x along them the features are Gaussian",
+            "large N: the rest of the step is isotropic given the readout",
+        ),
+        sources=("derived here",),
+        status="conjectured",
+        figure="O.large",
+    ),
+)
