@@ -77,26 +77,32 @@ def derivative(expr: sp.Expr) -> sp.Expr:
     return sp.diff(expr, kappa) + sp.diff(expr, g_res) * resolvent_derivative()
 
 
-def linear_bias() -> sp.Expr:
-    """mu1*^2 (A - kappa A') with A = `unexplained`: the missed linear part before the sampling factor."""
-    a = unexplained()
-    return mu1_star**2 * (a - kappa * derivative(a))
+def risk_in_parts() -> sp.Expr:
+    """(mu2*^2 + s_eps^2 + mu1*^2 (A - kappa A'))/(lam/kappa - kappa D') - s_eps^2: the test risk, noise excluded.
 
-
-def sampling_factor() -> sp.Expr:
-    """1 - df2/n = lam/kappa - kappa d(df1/n)/dkappa (both terms are non-negative)."""
-    return lam / kappa - kappa * derivative(degrees_of_freedom())
+    A(kappa) = `unexplained`, D(kappa) = `degrees_of_freedom`, g a function of kappa. The numerator's last term is the
+    missed linear part; the denominator is 1 - df2/n, both of its terms non-negative.
+    """
+    A, D = (sp.Function(name)(kappa) for name in ("A", "D"))
+    top = mu2_star**2 + s_eps**2 + mu1_star**2 * (A - kappa * A.diff(kappa))
+    return top / (lam / kappa - kappa * D.diff(kappa)) - s_eps**2
 
 
 def test_risk() -> sp.Expr:
-    """The test risk, noise excluded: (mu2*^2 + s_eps^2 + mu1*^2 (A - kappa A'))/(1 - df2/n) - s_eps^2.
+    """The test risk, noise excluded, as an expression in kappa, g and the parameters: `risk_in_parts` spelt out.
 
     Valid for: proportional limit, eta = Theta(1), sigma odd (proved), mu0* = 0. With mu0 != 0 the mean of the link is
     fitted and the formula holds for any mu0* (|u|^2 keeps E y^2); with sigma odd it adds to mu2*^2.
     Convention: ridge (1/n)|y - Phi th|^2 + (lam/N)|th|^2, Phi = sigma(X W1)/sqrt N; fresh samples.
     Source: O3; O, Theorems 3 and 5 (its formula C.28 re-derived).
     """
-    return (mu2_star**2 + s_eps**2 + linear_bias()) / sampling_factor() - s_eps**2
+    A, D = (sp.Function(name)(kappa) for name in ("A", "D"))
+    parts = {
+        A: unexplained(),
+        A.diff(kappa): derivative(unexplained()),
+        D.diff(kappa): derivative(degrees_of_freedom()),
+    }
+    return risk_in_parts().xreplace(parts)
 
 
 def train_risk() -> sp.Expr:

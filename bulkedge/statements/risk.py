@@ -10,10 +10,10 @@ STATEMENTS = (
     Statement(
         id="O3",
         title="Ridge risk after one step of size Theta(1)",
-        formula="theory.ridge:test_risk",
+        formula="theory.ridge:risk_in_parts",
         assumptions=(
             _PROPORTIONAL,
-            "kappa solves 1 - lam/kappa = df1/n, g is the root of the resolvent's quadratic",
+            "A = t (1 - mu1*^2 E), D = df1/n; kappa solves 1 - lam/kappa = D (theory.ridge)",
             "activation odd with bounded derivatives, centred link: proved; else conjectured and simulated",
             "link with a mean: features with a mean fit it; an odd activation leaves mu0*^2; else see L1",
         ),
