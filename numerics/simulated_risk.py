@@ -33,15 +33,13 @@ def risk_trial(
 
     Convention: ratios, ridge, step and noise in paper O's units, as text, so that the trial's name says it all.
     """
-    links: Any = link
-    steps: Any = (step,)
+    # A Limit reads text where its fields hold what was read.
+    values: dict[str, Any] = {"activation": activation, "links": link, "steps": (step,)}
     setting = Limit(
-        activation=activation,
-        links=links,
+        **values,
         width=width,
         batch=batch,
         train=samples,
-        steps=steps,
         ridge=ridge,
         noise=noise,
         readout=readout,
