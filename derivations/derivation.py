@@ -16,8 +16,9 @@ typed as text, so what is printed is what was verified.
     DERIVATIONS = (Derivation("R1.edges", "Edges of the bulk", claim=edges, steps=steps, source="...",
                               domain=(c < 1,)),)
 
-`claim` is a function of theory/ that returns the statement, an expression or an equation: an expression must equal
-where a chain ends; of an equation a chain must lead from the left side to the right side.
+`claim` is a function of theory/ that returns the statement, an expression or an equation (or several): an expression
+must be a member of a chain; both sides of an equation must lie in one stretch of equalities, or its left side is the
+symbol that a Root step solved for.
 """
 
 from __future__ import annotations
@@ -160,9 +161,12 @@ class Apply(Relation):
 
 @dataclass(frozen=True)
 class Given(Relation):
-    """The start of a chain. With `define` it introduces a symbol that has not occurred before as a name for it."""
+    """The start of a chain. With `define` it introduces what has not occurred before (a symbol, or a head such as
+    E(f(z))) as a name for the expression; `kind` says what sort of agreement that is.
+    """
 
     define: Any = None
+    kind: str = "definition"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "sign", "")
@@ -170,7 +174,7 @@ class Given(Relation):
 
     def check(self, before: Any, after: Any, domain: Domain) -> str:
         """Nothing to verify."""
-        return "definition" if self.define is not None else "start"
+        return self.kind if self.define is not None else "start"
 
 
 NAMED = {"=": Equal(), "<=": Compare("<="), ">=": Compare(">="), "<": Compare("<"), ">": Compare(">")}
@@ -255,6 +259,7 @@ def _verify(derivation: Derivation) -> Verified:
     seen: set[Any] = set()
     done: list[tuple[Step, Relation, str]] = []
     chains: list[list[Any]] = []
+    links: list[list[Relation]] = []
     for number, step in enumerate(derivation.steps(), 1):
         expression = sp.sympify(step.expression, strict=True)
         if expression in (sp.true, sp.false):
@@ -265,11 +270,12 @@ def _verify(derivation: Derivation) -> Verified:
         domain = Domain(derivation.domain, f"{derivation.id}:{number}")
         if isinstance(relation, Given):
             if relation.define is not None:
-                if relation.define in seen | expression.free_symbols:
+                if relation.define in seen or expression.has(relation.define):
                     raise DerivationError(f"{derivation.id}, step {number}: {relation.define} has occurred before")
-                names[relation.define] = expression.subs(names)
+                names[relation.define] = _expand(expression, names)
             else:
                 chains.append([])
+                links.append([])
             way = relation.check(None, expression, domain)
         else:
             if not chains:
@@ -283,54 +289,79 @@ def _verify(derivation: Derivation) -> Verified:
                 ) from None
         if not (isinstance(relation, Given) and relation.define is not None):
             chains[-1].append(expression)
-        seen |= expression.free_symbols
+            links[-1].append(relation)
+        seen |= set(sp.preorder_traversal(expression))
         done.append((Step(expression, relation, step.reason), relation, way))
     claimed = derivation.claim()
     claims = tuple(claimed) if isinstance(claimed, tuple | list | sp.Tuple) else (sp.sympify(claimed, strict=True),)
     if any(claim in (sp.true, sp.false) for claim in claims):
         raise DerivationError(f"{derivation.id}: SymPy reads the claim as a truth value: no content")
-    expanded = [[_expand(e, names) for e in chain] for chain in chains]
-    reached = tuple(_reached(derivation, claim, expanded) for claim in claims)
+    runs = [run for chain, kinds in zip(chains, links, strict=True) for run in _runs(chain, kinds)]
+    expanded = [_Run(run.symbol, tuple(_expand(e, names) for e in run.members), run.orders) for run in runs]
+    reached = tuple(_reached(derivation, claim, runs, expanded) for claim in claims)
     return Verified(derivation, claims, tuple(done), reached)
 
 
 def _expand(expression: Any, names: Mapping[Any, Any]) -> Any:
-    return expression.subs(names) if names else expression
+    return expression.xreplace(dict(names))
 
 
-def _reached(derivation: Derivation, claim: Any, chains: list[list[Any]]) -> str:
-    """How the claim is reached: its right side ends a chain that passes its left side; or the chain holds it itself."""
+@dataclass(frozen=True)
+class _Run:
+    """A stretch of a chain in which each member equals (or is bounded by) the one before.
+
+    `symbol` is what the members are values of, where the stretch begins with a Root. `orders` are the relations used.
+    """
+
+    symbol: Any
+    members: tuple[Any, ...]
+    orders: frozenset[str]
+
+
+def _runs(chain: list[Any], links: list[Relation]) -> list[_Run]:
+    runs: list[_Run] = []
+    for member, link in zip(chain, links, strict=True):
+        if isinstance(link, Equal | Compare) and runs:
+            order = link.order if isinstance(link, Compare) else "="
+            runs[-1] = _Run(runs[-1].symbol, (*runs[-1].members, member), runs[-1].orders | {order})
+        else:
+            runs.append(_Run(link.symbol if isinstance(link, Root) else None, (member,), frozenset("=")))
+    return runs
+
+
+def _reached(derivation: Derivation, claim: Any, runs: list[_Run], expanded: list[_Run]) -> str:
+    """How the claim is reached: literally; or both of its sides lie in one stretch of equalities; or it ends one."""
     domain = Domain(derivation.domain, f"{derivation.id}:claim")
-    for chain in chains:
-        if any(claim == e for e in chain):
+    order = {"==": "="}.get(getattr(claim, "rel_op", "="), getattr(claim, "rel_op", "="))
+    for run, full in zip(runs, expanded, strict=True):
+        if any(claim == e for e in (*run.members, *full.members)):
             return "exact"
-        ends = [e for e in (chain[-1],) if not isinstance(e, sp.Eq)]
-        starts = [e for e in chain if not isinstance(e, sp.Eq)]
-        target, origin = (claim.rhs, claim.lhs) if isinstance(claim, sp.Eq) else (claim, None)
+        if not run.orders <= {"=", order}:
+            continue
+        members = list({e: None for e in (*full.members, *run.members) if not isinstance(e, sp.Rel)})
         try:
-            way = weakest([equal(e, target, domain) for e in ends] or [_fail()])
-            if origin is not None and not any(origin == e for e in starts):
-                way = weakest([way, _first([(e, origin) for e in starts], domain)])
+            if isinstance(claim, sp.Rel):
+                left = "exact" if claim.lhs == run.symbol else _first(claim.lhs, members, domain)
+                return weakest([left, _first(claim.rhs, members, domain)])
+            return _first(claim, members, domain)
         except Undecided:
             continue
-        return way
     raise DerivationError(f"{derivation.id}: no chain of steps reaches the claim {claim}")
 
 
-def _first(pairs: list[tuple[Any, Any]], domain: Domain) -> str:
-    for a, b in pairs:
+def _first(target: Any, members: list[Any], domain: Domain) -> str:
+    if target in members:
+        return "exact"
+    # The last first; integrals, which are slow to evaluate, at the end.
+    for member in sorted(reversed(members), key=lambda e: bool(e.has(sp.Integral))):
         try:
-            return equal(a, b, domain)
+            return equal(member, target, domain)
         except Undecided:
             continue
-    return _fail()
-
-
-def _fail() -> str:
-    raise Undecided("nothing to compare")
+    raise Undecided("no member of the chain equals it")
 
 
 def weakest(ways: list[str]) -> str:
     """The weakest of several kinds of evidence."""
-    order = ["checked", "enclosure", "exact", "definition", "start"]
-    return min(ways, key=lambda way: next(i for i, kind in enumerate(order) if way.startswith(kind)))
+    order = ["checked", "enclosure", "exact"]
+    return min(ways, key=lambda way: next((i for i, kind in enumerate(order) if way.startswith(kind)), len(order)))

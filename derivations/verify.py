@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +18,7 @@ import sympy as sp
 DIGITS = 25
 POINTS = 5
 GUARD = 15
+QUICK = 10
 # SymPy's simplify is asked only about differences of this many operations; beyond it may run for minutes.
 SIMPLIFY_OPERATIONS = 150
 
@@ -70,25 +71,26 @@ def _draw(symbol: Any, generator: random.Random) -> Any:
     return real + sp.I * sp.Rational(generator.randint(1, 997), 997)
 
 
-def evaluate(expression: Any, point: dict[Any, Any]) -> Any:
-    """The value at a point to DIGITS digits, twice at different precisions, or Undecided."""
+def evaluate(expression: Any, point: dict[Any, Any], digits: int = DIGITS) -> Any:
+    """The value at a point to `digits` digits, twice at different precisions, or Undecided."""
     at = expression.subs(point)
     at = at.doit() if at.has(sp.Sum, sp.Derivative, sp.Product, sp.Subs) else at
     if at.free_symbols:
         raise Undecided(f"no value: {sorted(at.free_symbols, key=str)} stay free")
-    values = [sp.N(at, DIGITS + GUARD, maxn=2000), sp.N(at, DIGITS + 2 * GUARD, maxn=2000)]
+    guard = GUARD if digits == DIGITS else 4
+    values = [sp.N(at, digits + guard, maxn=2000), sp.N(at, digits + 2 * guard, maxn=2000)]
     for value in values:
         real, imaginary = value.as_real_imag()
         if not (real.is_Number and imaginary.is_Number and real.is_finite and imaginary.is_finite):
             raise Undecided(f"no value at {_shown(point)}")
-    if not _near(*values):
-        raise Undecided(f"the value at {_shown(point)} is not stable to {DIGITS} digits")
+    if not _near(*values, digits):
+        raise Undecided(f"the value at {_shown(point)} is not stable to {digits} digits")
     return values[1]
 
 
-def _near(a: Any, b: Any) -> bool:
-    """Equal to DIGITS digits: relative, but absolute against zero (where nothing is left to be relative to)."""
-    small = sp.Rational(1, 10**DIGITS)
+def _near(a: Any, b: Any, digits: int = DIGITS) -> bool:
+    """Equal to `digits` digits: relative, but absolute against zero (where nothing is left to be relative to)."""
+    small = sp.Rational(1, 10**digits)
     sizes = [abs(sp.N(v, 60)) for v in (a, b)]
     zero = min(sizes) <= small**2
     return bool(abs(sp.N(a - b, 60)) <= small * (1 if zero else max(sizes)))
@@ -99,27 +101,34 @@ def _shown(point: dict[Any, Any]) -> str:
 
 
 def equal(a: Any, b: Any, domain: Domain) -> str:
-    """How a = b was verified."""
+    """How a = b was verified: a quick look at one point, then SymPy, then all points to full precision."""
     if a == b:
         return "exact"
     symbols = a.free_symbols | b.free_symbols
-    checked = 0
     trouble: Undecided | None = None
     try:
-        for point in domain.points(symbols, POINTS):
-            left, right = evaluate(a, point), evaluate(b, point)
-            if not _near(left, right):
-                raise Refuted(f"refuted at {_shown(point)}: {sp.N(left, 12)} is not {sp.N(right, 12)}")
-            checked += 1
+        _look(a, b, domain.points(symbols, 1), QUICK)
     except Refuted:
         raise
     except Undecided as error:
         trouble = error
     if _vanishes(a - b):
         return "exact"
-    if trouble is None:
-        return f"checked to {DIGITS} digits" + (f" at {checked} points" if symbols else "")
-    raise trouble
+    if trouble is not None:
+        raise trouble
+    checked = _look(a, b, domain.points(symbols, POINTS), DIGITS)
+    return f"checked to {DIGITS} digits" + (f" at {checked} points" if symbols else "")
+
+
+def _look(a: Any, b: Any, points: Iterable[dict[Any, Any]], digits: int) -> int:
+    """Compare at the points; returns their number. Errors: Refuted, or Undecided where there is no value."""
+    count = 0
+    for point in points:
+        left, right = evaluate(a, point, digits), evaluate(b, point, digits)
+        if not _near(left, right, digits):
+            raise Refuted(f"refuted at {_shown(point)}: {sp.N(left, 12)} is not {sp.N(right, 12)}")
+        count += 1
+    return count
 
 
 class Refuted(Undecided):

@@ -117,6 +117,17 @@ def test_the_claim_must_be_reached() -> None:
         chain(Step(x + x), Step(2 * x), claim=sp.Eq(5 * x, 2 * x)).verify()
 
 
+def test_a_claimed_equation_needs_equalities_between_its_sides() -> None:
+    steps = (Step(x**2), Step(2 * x, Apply(lambda e: e.diff(x)), "differentiate"))
+    with pytest.raises(DerivationError, match="reaches the claim"):
+        chain(*steps, claim=sp.Eq(x**2, 2 * x)).verify()
+    assert chain(*steps, claim=2 * x).verify().reached == ("exact",)
+    roots = (Step(sp.Eq(x**2, s.c)), Step(sp.sqrt(s.c), Root(x), "the positive root"))
+    assert chain(*roots, claim=sp.Eq(x, sp.sqrt(s.c))).verify().reached == ("exact",)
+    with pytest.raises(DerivationError, match="reaches the claim"):
+        chain(*roots, claim=sp.Eq(s.psi, sp.sqrt(s.c))).verify()
+
+
 def test_points_do_not_depend_on_the_run() -> None:
     from derivations.verify import Domain
 
