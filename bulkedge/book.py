@@ -158,10 +158,21 @@ def bibliography() -> str:
     return "\\begin{thebibliography}{MP}\n" + "".join(items) + "\\end{thebibliography}\n"
 
 
+HOW_TO_READ = (
+    "Each line follows from the one before by the relation in front of it (an arrow stands for the operation that the "
+    "reason names). On the right stands how this was verified: exactly, by computer algebra, or by evaluating both "
+    "sides to 25 digits at random admissible points, which is evidence and not a proof. A line without such a mark "
+    "begins a chain: it is a starting point, taken from the definitions or from the reason given, and definitions and "
+    "expansions introduce a name. What a starting point assumes of the model is tested by the ledger of checks."
+)
+
+
 def book(chosen: Sequence[Statement], derived: Sequence[Any], results: Sequence[CheckResult], version: str) -> str:
     """The whole document. Every derivation is verified before it is printed."""
     chapters = [notation(), conventions(), statements(chosen)]
-    chapters.append("\\section{Derivations}\n" + "\n".join(as_latex(d.verify()) for d in derived))
+    chapters.append(
+        "\\section{Derivations}\n" + escape(HOW_TO_READ) + "\n" + "\n".join(as_latex(d.verify()) for d in derived)
+    )
     if results:
         chapters.append(ledger(results))
     chapters += [errata(chosen), bibliography()]

@@ -60,7 +60,9 @@ class Equal(Relation):
         ways = []
         for case in self.cases:
             a, b = before.subs(case), after.subs(case)
-            pairs = [(a.lhs, b.lhs), (a.rhs, b.rhs)] if isinstance(a, sp.Eq) and isinstance(b, sp.Eq) else [(a, b)]
+            if isinstance(a, sp.Rel) != isinstance(b, sp.Rel):
+                raise Undecided("an equation does not equal an expression")
+            pairs = [(a.lhs, b.lhs), (a.rhs, b.rhs)] if isinstance(a, sp.Rel) else [(a, b)]
             ways += [equal(x, y, domain) for x, y in pairs]
         return weakest(ways)
 
@@ -127,6 +129,23 @@ class Root(Relation):
         """Substitute and compare both sides."""
         lhs, rhs = (before.lhs, before.rhs) if isinstance(before, sp.Eq) else (before, sp.Integer(0))
         return equal(lhs.subs(self.symbol, after), rhs.subs(self.symbol, after), domain)
+
+
+@dataclass(frozen=True)
+class Using(Relation):
+    """Equal to the expression before by an equation: at every value of `symbol` that solves it."""
+
+    equation: Any
+    symbol: Any
+
+    def check(self, before: Any, after: Any, domain: Domain) -> str:
+        """Solve the equation for the symbol, put each solution into both, and compare."""
+        solutions = sp.solve(self.equation, self.symbol)
+        if not solutions:
+            raise Undecided(f"the equation was not solved for {self.symbol}")
+        return weakest(
+            [Equal().check(before.subs(self.symbol, v), after.subs(self.symbol, v), domain) for v in solutions]
+        )
 
 
 @dataclass(frozen=True)
@@ -321,7 +340,7 @@ class _Run:
 def _runs(chain: list[Any], links: list[Relation]) -> list[_Run]:
     runs: list[_Run] = []
     for member, link in zip(chain, links, strict=True):
-        if isinstance(link, Equal | Compare) and runs:
+        if isinstance(link, Equal | Compare | Using) and runs:
             order = link.order if isinstance(link, Compare) else "="
             runs[-1] = _Run(runs[-1].symbol, (*runs[-1].members, member), runs[-1].orders | {order})
         else:

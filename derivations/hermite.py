@@ -70,7 +70,9 @@ def _mehler() -> Iterator[Step]:
     series = sp.Sum(rho**k * _s**k * _t**k / sp.factorial(k), (k, 0, sp.oo))
     yield Step(series, "=", "its series: E[He_k(z1) He_l(z2)] is k! rho^k if k = l, else 0")
     pair = _E(_f(z1) * _g(z2))
-    yield Step(_expansion(_c, _d, rho), Given(define=pair, kind="expansion"), "f and g in the basis h_k = He_k/(k!)^(1/2)")
+    yield Step(
+        _expansion(_c, _d, rho), Given(define=pair, kind="expansion"), "f and g in the basis h_k = He_k/(k!)^(1/2)"
+    )
     yield Step(pair, Given(), "hence the expectation")
     yield Step(mehler_statement().rhs, "=", "only k = l is left")
 

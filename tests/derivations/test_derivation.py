@@ -19,6 +19,7 @@ from derivations.derivation import (
     Step,
     Substitute,
     Tends,
+    Using,
 )
 from derivations.render import escape
 from theory import symbols as s
@@ -54,6 +55,8 @@ def test_points_where_sympy_cannot_prove_it() -> None:
         (sp.Eq(x**2, 2), Root(x), sp.sqrt(3)),
         (x**3, Apply(lambda e: e.diff(x)), 2 * x**2),
         (x + s.rho, Substitute({s.rho: 2 * x}), 2 * x),
+        (x**2 + s.c * x, Using(sp.Eq(s.c * x, 2), x), x**2 + 3),
+        (x**2 + x, "=", sp.Eq(x**2, -x, evaluate=False)),
         (sp.Abs(s.rho), "=", s.rho),
         ((-1) ** s.k, "=", sp.Integer(1)),
         ((-1) ** s.k, Equal(cases=({s.k: 2 * s.m}, {s.k: 2 * s.m + 1})), sp.Integer(1)),
@@ -75,6 +78,7 @@ def test_a_wrong_step_is_caught(before: Any, relation: Any, after: Any) -> None:
         (sp.sin(x), "<=", x, "checked to 25 digits at 20 points"),
         (x**3, Apply(lambda e: e.diff(x)), 3 * x**2, "exact"),
         (x + s.rho, Substitute({s.rho: 2 * x}), 3 * x, "exact"),
+        (x**2 + s.c * x, Using(sp.Eq(s.c * x, 2), x), x**2 + 2, "exact"),
         ((-1) ** s.k, Equal(cases=({s.k: 2 * s.m}, {s.k: 2 * s.m + 1})), sp.cos(sp.pi * s.k), "exact"),
         (sp.factorial2(2 * s.k - 1), "=", sp.factorial(2 * s.k) / (2**s.k * sp.factorial(s.k)), None),
     ],
