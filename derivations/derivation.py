@@ -372,7 +372,7 @@ def _first(target: Any, members: list[Any], domain: Domain) -> str:
     if target in members:
         return "exact"
     # The last first; integrals, which are slow to evaluate, at the end.
-    for member in sorted(reversed(members), key=lambda e: bool(e.has(sp.Integral))):
+    for member in sorted(members[::-1], key=lambda e: bool(e.has(sp.Integral))):
         try:
             return equal(member, target, domain)
         except Undecided:

@@ -21,8 +21,8 @@ def _direction() -> Iterator[Step]:
     yield Step(
         total,
         Given(),
-        "E |u|^2 of u = X^T y/n1: pairs of different samples give |E x y|^2 = mu1_star^2 by Stein, a sample with itself "
-        "E |x|^2 y^2 = (d - 1) E y^2 + E z^2 y^2",
+        "E |u|^2 of u = X^T y/n1: pairs of different samples give |E x y|^2 = mu1_star^2 by Stein, a sample with "
+        "itself E |x|^2 y^2 = (d - 1) E y^2 + E z^2 y^2",
     )
     at = total.subs(n1, alpha * d)
     yield Step(at, Substitute({n1: alpha * d}), "at n1 = alpha d")
@@ -58,8 +58,8 @@ def _remainder() -> Iterator[Step]:
     yield Step(
         energy,
         Given(),
-        "E |E_j|^2 of E_j = eta a_j X^T (y (sigma'(X w_j) - mu1))/n1: a sample with itself has |x|^2 = d and y independent "
-        "of sigma'(w_j.x) up to order d^-1/2, of mean square E sigma'^2 - 2 mu1 E sigma' + mu1^2; two samples give "
+        "E |E_j|^2 of E_j = eta a_j X^T (y (sigma'(X w_j) - mu1))/n1: a sample with itself has |x|^2 = d and y "
+        "independent of sigma'(w_j.x) up to order d^(-1/2), of mean square E sigma'^2 - 2 mu1 E sigma' + mu1^2; two samples give "
         "|E x y (sigma' - mu1)|^2, by Stein along w_j, with E y = mu0_star and E sigma'' = curvature",
     )
     yield Step(energy.subs(n1, alpha * d), Substitute({n1: alpha * d}), "at n1 = alpha d")
