@@ -371,8 +371,9 @@ def _reached(derivation: Derivation, claim: Any, runs: list[_Run], expanded: lis
 def _first(target: Any, members: list[Any], domain: Domain) -> str:
     if target in members:
         return "exact"
-    # The last first; integrals, which are slow to evaluate, at the end.
-    for member in sorted(members[::-1], key=lambda e: bool(e.has(sp.Integral))):
+    # From the end of the chain; integrals, which are slow to evaluate, last.
+    order = sorted(range(len(members)), key=lambda i: (bool(members[i].has(sp.Integral)), -i))
+    for member in (members[i] for i in order):
         try:
             return equal(member, target, domain)
         except Undecided:
