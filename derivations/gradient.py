@@ -59,8 +59,8 @@ def _remainder() -> Iterator[Step]:
         energy,
         Given(),
         "E |E_j|^2 of E_j = eta a_j X^T (y (sigma'(X w_j) - mu1))/n1: a sample with itself has |x|^2 = d and y "
-        "independent of sigma'(w_j.x) up to order d^(-1/2), of mean square E sigma'^2 - 2 mu1 E sigma' + mu1^2; two samples "
-        "give |E x y (sigma' - mu1)|^2, by Stein along w_j, with E y = mu0_star and E sigma'' = curvature",
+        "independent of sigma'(w_j.x) up to order d^(-1/2), of mean square E sigma'^2 - 2 mu1 E sigma' + mu1^2; "
+        "two samples give |E x y (sigma' - mu1)|^2, by Stein along w_j, with E y = mu0_star and E sigma'' = curvature",
     )
     yield Step(energy.subs(n1, alpha * d), Substitute({n1: alpha * d}), "at n1 = alpha d")
     limit = eta**2 * a_j**2 * (_power * (slope2 - mu1**2) / alpha + (mu0_star * curvature) ** 2)

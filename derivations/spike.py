@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 import sympy as sp
 
@@ -57,6 +58,10 @@ def _overlap(side: str) -> Iterator[Step]:
     yield Step(dict(RECTANGULAR.overlaps)[side], "=", "rearranged")
 
 
+def _overlap_claim(side: str) -> sp.Expr:
+    return dict(RECTANGULAR.overlaps)[side]
+
+
 _SOURCE = "O2; Benaych-Georges and Nadakuditi 2012"
 _ABOVE = (RECTANGULAR.above,)
 _NOTATION = "W0 is d x N with iid entries of variance 1/d; the spike is theta times a d-vector times an N-vector."
@@ -68,8 +73,8 @@ DERIVATIONS = (
         Derivation(
             f"O2.overlap_{side}",
             f"The squared overlap on the {side} side",
-            lambda side=side: dict(RECTANGULAR.overlaps)[side],
-            lambda side=side: _overlap(side),
+            partial(_overlap_claim, side),
+            partial(_overlap, side),
             _SOURCE,
             _ABOVE,
             _NOTATION,

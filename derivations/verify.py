@@ -83,7 +83,7 @@ def evaluate(expression: Any, point: dict[Any, Any], digits: int = DIGITS) -> An
         real, imaginary = value.as_real_imag()
         if not (real.is_Number and imaginary.is_Number and real.is_finite and imaginary.is_finite):
             raise Undecided(f"no value at {_shown(point)}")
-    if not _near(*values, digits):
+    if not _near(values[0], values[1], digits):
         raise Undecided(f"the value at {_shown(point)} is not stable to {digits} digits")
     return values[1]
 
