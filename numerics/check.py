@@ -23,6 +23,7 @@ import numpy as np
 from numerics.estimate import Estimate
 from numerics.runner import Request, Runner, Trial
 from theory.enclosure import Enclosure
+from theory.errors import InputError
 
 Prediction = Callable[[], float | Enclosure]
 
@@ -226,7 +227,7 @@ def _deterministic(check: Check) -> _Deterministic:
 def run_check(check: Check, runner: Runner, full: bool = False) -> CheckResult:
     """Measure once, compare with the prediction and with the control's wrong prediction.
 
-    Errors: ValueError if the control's prediction is within two resolutions of the claim's (it would prove nothing).
+    Errors: InputError if the control's prediction is within two resolutions of the claim's (it would prove nothing).
     """
     return run_checks((check,), runner, full)[0]
 
@@ -234,7 +235,7 @@ def run_check(check: Check, runner: Runner, full: bool = False) -> CheckResult:
 def run_checks(checks: Sequence[Check], runner: Runner, full: bool = False) -> tuple[CheckResult, ...]:
     """Run several checks: all their trials and deterministic computations through the runner's one pool of workers.
 
-    Errors: ValueError if a control's prediction is within two resolutions of the claim's (it would prove nothing).
+    Errors: InputError if a control's prediction is within two resolutions of the claim's (it would prove nothing).
     """
     requests = [request for check in checks for request in check.measure.requests(full)]
     parts = runner.gather(requests, [functools.partial(_deterministic, check) for check in checks])
@@ -243,9 +244,11 @@ def run_checks(checks: Sequence[Check], runner: Runner, full: bool = False) -> t
 
 def _judge(check: Check, part: _Deterministic, runner: Runner, full: bool) -> CheckResult:
     if not abs(part.predicted - part.wrong) >= 2 * check.resolution:
-        raise ValueError(
-            f"check {check.id}: the control's prediction {part.wrong:.6g} is within two resolutions "
-            f"({check.resolution:g}) of {part.predicted:.6g}, so it could not be told apart"
+        raise InputError(
+            f"check {check.id}",
+            f"the control's prediction {part.wrong:.6g} is within two resolutions ({check.resolution:g}) of "
+            f"{part.predicted:.6g}, so it could not be told apart",
+            "choose a control further away or a finer resolution",
         )
     measured = part.second or check.measure.estimate(runner, full)
     # What the prediction itself does not know belongs to the margin.

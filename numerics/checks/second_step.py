@@ -180,7 +180,7 @@ CHECKS: tuple[Check, ...] = (
     _full(2, 0.0, "reused", "reading rank_one", _t(2, 0.0, "reused"), 0.075),
     _full(1, 1.0, "fresh", "reading rank_one (no e = E y E[sigma''])", _t(1, 1.0, "fresh"), 0.1),
     _full(1, 0.0, "fresh", "E[sigma'] in the place of E[sigma'']", lambda: _lower_derivative(1, 0.0, "fresh"), 0.1),
-    _full(2, 1.0, "fresh", "reading rank_one (no xi, no e)", _t(2, 1.0, "fresh"), 0.2),
+    _full(2, 1.0, "fresh", "reading rank_one (no xi, no e)", _t(2, 1.0, "fresh"), 0.16),
     Check(
         id="T6.relu.direction",
         claim="ReLU, reused: the further left vector a|a| carries (1/n) X^T F with T6's F",
