@@ -15,13 +15,15 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import blas
 
 from numerics.functions import vectorised
 from theory.errors import InputError
 from theory.setting import Setting
 
-Floats = NDArray[np.float64]
+Floats = NDArray[Any]  # float32 or float64
 Function = Callable[[Floats], Floats]
+Residual = Callable[[Floats, Floats], Floats]
 Chunk = tuple[Floats, Floats]
 
 CHUNK = 512  # samples a chunk: large enough for the products, small enough to stay in memory beside W
@@ -110,27 +112,49 @@ def output(W: Any, a: Floats, X: Floats, sigma: Function) -> Floats:
     return np.asarray(sigma(_product(X, W)) @ a / np.sqrt(len(a)))
 
 
+def mean_gradient(W: Any, batch: Iterable[Chunk], dsigma: Function, residual: Residual | None = None) -> Any:
+    """(1/n) sum_i r_i x_i sigma'(x_i.W), d x N: a step's direction without the readout's factor a_j.
+
+    `residual(pre-activations, y)` is the r of a loss; None is r = y, the correlation loss.
+    Shapes/units: W (d, N), batch of chunks X (c, d), y (c,); precision and array namespace are those of W.
+    Accuracy: rounding only; memory: one array of the size of W, and a few chunks.
+    Source: O1, T2.
+    """
+    total, count = _zeros_like(W), 0
+    for X, y in batch:
+        P = _product(X, W)
+        D = np.ascontiguousarray(dsigma(P), dtype=P.dtype)
+        D *= np.asarray(y if residual is None else residual(P, y), dtype=P.dtype)[:, None]
+        _add_product(total, X, D)
+        count += len(X)
+    total /= count
+    return total
+
+
 def gradient(W: Any, a: Floats, batch: Iterable[Chunk], sigma: Function, dsigma: Function, loss: str = "square") -> Any:
     """The direction of a step: (1/n) X^T [(r a^T) o sigma'(X W)], an array of the shape and namespace of W.
 
     It is -sqrt(N) times the gradient in W of the mean of (1/2)(y - f)^2 (`square`: r = y - f, own output included)
     or of -y f (`correlation`: r = y); paper O's G_0 times sqrt(N).
 
-    Shapes/units: W (d, N), a (N,), batch of chunks X (c, d), y (c,); `dsigma` is the a.e. derivative.
+    Shapes/units: as `mean_gradient`, a (N,); `dsigma` is the a.e. derivative.
     Accuracy: rounding only.
     Source: O1; paper O, eq. of G_0 (with W_0 where the text prints W_1).
     """
-    xp = _namespace(W)
-    total, count = xp.zeros_like(W), 0
-    for X, y in batch:
-        P = _product(X, W)
-        residual = y - sigma(P) @ a / np.sqrt(len(a)) if loss == "square" else y
-        D = dsigma(P)
-        D *= residual[:, None]
-        total += _like(X, W).T @ _like(D, W)
-        count += len(X)
-    total *= _like(a / count, W)
+
+    def residual(P: Floats, y: Floats) -> Floats:
+        return np.asarray(y - sigma(P) @ a / np.sqrt(len(a)))
+
+    total = mean_gradient(W, batch, dsigma, residual if loss == "square" else None)
+    total *= _like(a, W)
     return total
+
+
+def step_in_place(W: Floats, a: Floats, gradient: Floats, step: float) -> None:
+    """W += step * gradient * a, one neuron a column, in blocks of rows so that nothing of the size of W is made."""
+    scaled = np.asarray(step * a, dtype=W.dtype)
+    for start in range(0, len(W), 256):
+        W[start : start + 256] += gradient[start : start + 256] * scaled
 
 
 def gradient_step(
@@ -251,9 +275,13 @@ def ridge_risk(trained: Trained, rng: np.random.Generator, test: int, step: int 
     return RidgeRisk(float(np.mean((y - Phi @ a) ** 2)), errors / test, a)
 
 
-def _namespace(array: Any) -> Any:
+def _zeros_like(array: Any) -> Any:
     if isinstance(array, np.ndarray):
-        return np
+        return np.zeros(array.shape, array.dtype)  # C-ordered, whatever the order of the array
+    return _namespace(array).zeros_like(array)
+
+
+def _namespace(array: Any) -> Any:
     from array_api_compat import array_namespace
 
     return array_namespace(array)
@@ -263,15 +291,26 @@ def _like(array: Floats, model: Any) -> Any:
     """`array` in the namespace, type and device of `model`."""
     if isinstance(model, np.ndarray):
         return array.astype(model.dtype, copy=False)
-    from array_api_compat import array_namespace, device
+    from array_api_compat import device
 
-    return array_namespace(model).asarray(array, dtype=model.dtype, device=device(model))
+    return _namespace(model).asarray(array, dtype=model.dtype, device=device(model))
 
 
 def _product(X: Floats, W: Any) -> Floats:
-    """X @ W, computed where W lives, returned as NumPy floats for the scalar functions."""
+    """X @ W, computed where W lives, returned as NumPy floats of W's precision for the scalar functions."""
     if isinstance(W, np.ndarray):
         return np.asarray(X.astype(W.dtype, copy=False) @ W)
     from array_api_compat import to_device
 
     return np.asarray(to_device(_like(X, W) @ W, "cpu"))
+
+
+def _add_product(total: Any, X: Floats, D: Floats) -> None:
+    """total += X^T D, computed where the total lives."""
+    if not isinstance(total, np.ndarray):
+        total += _like(X, total).T @ _like(D, total)
+        return
+    gemm: Any = blas.sgemm if total.dtype == np.float32 else blas.dgemm
+    X = np.ascontiguousarray(X, dtype=total.dtype)
+    # total^T += D^T X in Fortran order, which is total += X^T D in ours, without a temporary of N d floats.
+    gemm(1.0, D.T, X.T, beta=1.0, c=total.T, trans_b=1, overwrite_c=1)

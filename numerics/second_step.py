@@ -8,50 +8,13 @@ Convention: as numerics.network, W is d x N (columns are neurons); paper T's W i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.linalg import blas
 
+from numerics.network import Chunk, Floats, Function, mean_gradient, step_in_place
 from theory.errors import InputError
-
-Floats = NDArray[Any]  # float32 or float64
-Function = Callable[[Floats], Floats]
-Residual = Callable[[Floats, Floats], Floats]
-Chunk = tuple[Floats, Floats]
-
-
-def mean_gradient(W: Floats, batch: Iterable[Chunk], dsigma: Function, residual: Residual | None = None) -> Floats:
-    """(1/n) sum_i r_i x_i sigma'(x_i.W): the second gradient without the readout's factor a_j, d x N.
-
-    `residual(pre-activations, y)` replaces y for the squared loss; None is the correlation loss.
-    Shapes/units: W (d, N) C-ordered; the precision of W is kept (float32 or float64).
-    Accuracy: rounding; memory: one array of the size of W, and two chunks.
-    Source: T2.
-    """
-    gemm: Any = blas.sgemm if W.dtype == np.float32 else blas.dgemm
-    total, count = np.zeros_like(W), 0
-    for X, y in batch:
-        X = np.ascontiguousarray(X, dtype=W.dtype)
-        P = np.asarray(X @ W)
-        r = y if residual is None else residual(P, y)
-        D = np.ascontiguousarray(dsigma(P), dtype=W.dtype)
-        D *= np.asarray(r, dtype=W.dtype)[:, None]
-        # total^T += D^T X in Fortran order, which is total += X^T D in ours, without a temporary of N d floats.
-        gemm(1.0, D.T, X.T, beta=1.0, c=total.T, trans_b=1, overwrite_c=1)
-        count += len(X)
-    total /= count
-    return total
-
-
-def step_in_place(W: Floats, a: Floats, gradient: Floats, step: float) -> None:
-    """W += step * gradient * a, one neuron a column, in blocks of rows so that nothing of the size of W is made."""
-    scaled = np.asarray(step * a, dtype=W.dtype)
-    for start in range(0, len(W), 256):
-        W[start : start + 256] += gradient[start : start + 256] * scaled
 
 
 def second_weights(
@@ -74,7 +37,7 @@ def second_weights(
     del gradient
     gradient = mean_gradient(W, batches[1], dsigma)
     step_in_place(W, a, gradient, steps[1])
-    return gradient
+    return np.asarray(gradient)
 
 
 def peak_bytes(d: int, width: int, chunk: int, itemsize: int = 8) -> int:

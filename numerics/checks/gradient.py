@@ -9,9 +9,9 @@ import sympy as sp
 
 from numerics import gradient
 from numerics.check import Check, Control, Ladder, Rate
+from numerics.lanczos import leading_triples
 from numerics.network import train
 from numerics.runner import Trial
-from numerics.singular import norm
 from theory.gradient import remainder_rate
 from theory.nonlinearity import nonlinearity
 from theory.setting import Growth, Limit
@@ -48,7 +48,7 @@ def trial(
     E, a2 = gradient.remainder(trained), trained.a**2
     energies = np.sum(E**2, axis=0) / float(setting.steps[0]) ** 2
     return {
-        "norm": norm(E),
+        "norm": float(leading_triples(E, 1).values[0]),
         "energy": float(energies.sum() / a2.sum()),
         "energy_weighted": float(energies @ a2 / (a2 @ a2)),
     }

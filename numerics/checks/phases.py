@@ -13,8 +13,16 @@ from numpy.typing import NDArray
 from numerics.alignment import float_moments
 from numerics.check import Check, Control, Ladder, MonteCarlo, Rate
 from numerics.checks.second_step import bounded_link, dsigma, relu_slope
-from numerics.network import Teacher, draw_batch, draw_directions, draw_readout, draw_weights
-from numerics.second_step import mean_gradient, regress, second_weights, step_in_place
+from numerics.network import (
+    Teacher,
+    draw_batch,
+    draw_directions,
+    draw_readout,
+    draw_weights,
+    mean_gradient,
+    step_in_place,
+)
+from numerics.second_step import regress, second_weights
 from theory import symbols as s
 from theory.phases import one_step_cosine2, phase
 

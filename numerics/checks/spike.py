@@ -9,8 +9,8 @@ import sympy as sp
 
 from numerics import gradient
 from numerics.check import Check, Control, Ladder
+from numerics.lanczos import leading_triples
 from numerics.network import train
-from numerics.singular import leading
 from numerics.spike import SpikedModel, rectangular
 from theory.nonlinearity import nonlinearity
 from theory.setting import Growth, Limit
@@ -34,13 +34,13 @@ def limit(width: str, step: str) -> Limit:
 def trial(rng: np.random.Generator, size: int, width: str, step: str) -> dict[str, float]:
     """One step at d = size: s_1(W_1) and the squared overlaps of its vectors with u, a and beta."""
     trained = train(limit(width, step).at(size), rng)
-    U, s, V = leading(trained.W)
+    top = leading_triples(trained.W, 1)
     u, beta = gradient.direction(trained), trained.teacher.directions[:, 0]
     return {
-        "outlier": float(s[0]),
-        "overlap_d": float((U[:, 0] @ u) ** 2 / (u @ u)),
-        "overlap_N": float((V[:, 0] @ trained.a) ** 2 / (trained.a @ trained.a)),
-        "overlap_beta": float((U[:, 0] @ beta) ** 2),
+        "outlier": float(top.values[0]),
+        "overlap_d": float((top.left[:, 0] @ u) ** 2 / (u @ u)),
+        "overlap_N": float((top.right[:, 0] @ trained.a) ** 2 / (trained.a @ trained.a)),
+        "overlap_beta": float((top.left[:, 0] @ beta) ** 2),
     }
 
 

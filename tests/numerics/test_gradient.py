@@ -9,7 +9,6 @@ import pytest
 
 from numerics import gradient
 from numerics.network import train
-from numerics.singular import leading, norm
 from theory.errors import InputError
 from theory.setting import Growth, Limit, Setting
 
@@ -64,16 +63,3 @@ def test_several_steps_reuse_or_draw_batches() -> None:
     assert fresh.batches[0].seed != fresh.batches[1].seed
     np.testing.assert_array_equal(reused.weights[1], fresh.weights[1])
     assert not np.allclose(reused.weights[2], fresh.weights[2])
-
-
-@pytest.mark.parametrize("shape", [(10, 25), (60, 90), (90, 60), (200, 40)])
-def test_leading_triples_are_those_of_the_full_decomposition(shape: tuple[int, int]) -> None:
-    A = np.random.default_rng(3).standard_normal(shape)
-    A += 3 * np.sqrt(max(shape)) * np.outer(np.ones(shape[0]), np.ones(shape[1])) / np.sqrt(shape[0] * shape[1])
-    U, s, V = leading(A, 3)
-    full = np.linalg.svd(A)
-    np.testing.assert_allclose(s, full[1][:3], rtol=1e-8)
-    assert norm(A) == pytest.approx(full[1][0], rel=1e-8)
-    assert abs(U[:, 0] @ full[0][:, 0]) == pytest.approx(1, abs=1e-8)
-    np.testing.assert_allclose(A @ V[:, 0], s[0] * U[:, 0], atol=1e-6)
-    np.testing.assert_array_equal(leading(A, 3)[1], s)

@@ -7,8 +7,8 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from numerics.network import Teacher, draw_batch, draw_directions, draw_readout, draw_weights
-from numerics.second_step import Regression, mean_gradient, peak_bytes, regress, second_weights
+from numerics.network import Teacher, draw_batch, draw_directions, draw_readout, draw_weights, mean_gradient
+from numerics.second_step import Regression, peak_bytes, regress, second_weights
 from theory.errors import InputError
 
 
