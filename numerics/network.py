@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from array_api_compat import array_namespace, device, is_cupy_array, is_torch_array, to_device
 from numpy.typing import NDArray
 from scipy.linalg import blas
 
@@ -207,15 +208,18 @@ def initialise(setting: Setting, rng: np.random.Generator) -> Trained:
     return Trained(setting, teacher, a, (W,), (), sigma, dsigma)
 
 
-def train(setting: Setting, rng: np.random.Generator, chunk: int = CHUNK) -> Trained:
+def train(
+    setting: Setting, rng: np.random.Generator, chunk: int = CHUNK, asarray: Callable[[Floats], Any] | None = None
+) -> Trained:
     """Draw a network and its data and take the steps of the setting, exactly as paper O does.
 
-    Shapes/units: see Trained; `chunk` only bounds the memory.
+    Shapes/units: see Trained; `chunk` only bounds the memory. `asarray` (torch.asarray, cupy.asarray, ...) puts the
+    weights into another array library or precision, which then does the heavy products; the draws are the same.
     Accuracy: rounding only; the numbers depend on the generator alone.
     Source: O1, T2.
     """
     start = initialise(setting, rng)
-    weights, batches = [start.W], list[Batch]()
+    weights, batches = [start.W if asarray is None else asarray(start.W)], list[Batch]()
     for step in setting.steps:
         size = setting.batch
         assert size is not None  # a Setting with steps has a batch
@@ -226,24 +230,30 @@ def train(setting: Setting, rng: np.random.Generator, chunk: int = CHUNK) -> Tra
     return Trained(setting, start.teacher, start.a, tuple(weights), tuple(batches), start.sigma, start.dsigma)
 
 
-def features(W: Any, X: Floats, sigma: Function) -> Floats:
-    """Paper O's features Phi = sigma(X W)/sqrt(N), n x N."""
-    return np.asarray(sigma(_product(X, W)) / np.sqrt(W.shape[1]))
+def features(W: Any, X: Floats, sigma: Function) -> Any:
+    """Paper O's features Phi = sigma(X W)/sqrt(N), n x N, in the namespace of W."""
+    return _like(np.asarray(sigma(_product(X, W)) / np.sqrt(W.shape[1])), W)
 
 
-def ridge_readout(Phi: Floats, y: Floats, ridge: float) -> Floats:
+def ridge_readout(Phi: Any, y: Any, ridge: float) -> Any:
     """The minimiser a (N,) of (1/n)|y - Phi a|^2 + (ridge/N)|a|^2; the shortest one if ridge = 0.
 
-    Accuracy: rounding; of the two equivalent systems the smaller one is solved.
+    Accuracy: rounding; of the two equivalent systems the smaller one is solved, in the namespace of Phi.
     Source: O3; paper O, eq. of the ridge estimator.
     """
-    n, width = Phi.shape
+    xp, (n, width) = array_namespace(Phi), Phi.shape
+    y = _like(_numpy(y), Phi)
     penalty = ridge * n / width
     if penalty == 0:
-        return np.asarray(np.linalg.lstsq(Phi, y, rcond=None)[0])
+        return xp.linalg.pinv(Phi) @ y
+    eye = xp.eye(min(n, width), dtype=Phi.dtype, device=device(Phi))
     if n < width:
-        return np.asarray(Phi.T @ np.linalg.solve(Phi @ Phi.T + penalty * np.eye(n), y))
-    return np.asarray(np.linalg.solve(Phi.T @ Phi + penalty * np.eye(width), Phi.T @ y))
+        return Phi.T @ _solve(xp, Phi @ Phi.T + penalty * eye, y)
+    return _solve(xp, Phi.T @ Phi + penalty * eye, Phi.T @ y)
+
+
+def _solve(xp: Any, A: Any, b: Any) -> Any:
+    return xp.linalg.solve(A, b[:, None])[:, 0]
 
 
 @dataclass(frozen=True)
@@ -271,38 +281,33 @@ def ridge_risk(trained: Trained, rng: np.random.Generator, test: int, step: int 
     a = ridge_readout(Phi, y, float(setting.ridge))
     errors = 0.0
     for X_new, y_new in draw_batch(trained.teacher, test, rng):
-        errors += float(np.sum((y_new - features(W, X_new, trained.sigma) @ a) ** 2))
-    return RidgeRisk(float(np.mean((y - Phi @ a) ** 2)), errors / test, a)
+        errors += float(np.sum((y_new - _numpy(features(W, X_new, trained.sigma) @ a)) ** 2))
+    return RidgeRisk(float(np.mean((y - _numpy(Phi @ a)) ** 2)), errors / test, _numpy(a))
 
 
 def _zeros_like(array: Any) -> Any:
     if isinstance(array, np.ndarray):
         return np.zeros(array.shape, array.dtype)  # C-ordered, whatever the order of the array
-    return _namespace(array).zeros_like(array)
-
-
-def _namespace(array: Any) -> Any:
-    from array_api_compat import array_namespace
-
-    return array_namespace(array)
+    return array_namespace(array).zeros_like(array)
 
 
 def _like(array: Floats, model: Any) -> Any:
-    """`array` in the namespace, type and device of `model`."""
+    """`array` in the namespace, precision and device of `model`."""
     if isinstance(model, np.ndarray):
         return array.astype(model.dtype, copy=False)
-    from array_api_compat import device
+    return array_namespace(model).asarray(array, dtype=model.dtype, device=device(model))
 
-    return _namespace(model).asarray(array, dtype=model.dtype, device=device(model))
+
+def _numpy(array: Any) -> Floats:
+    """An array of any namespace as NumPy's, for the scalar functions."""
+    if is_torch_array(array) or is_cupy_array(array):
+        array = to_device(array, "cpu")
+    return array if isinstance(array, np.ndarray) else np.from_dlpack(array)
 
 
 def _product(X: Floats, W: Any) -> Floats:
-    """X @ W, computed where W lives, returned as NumPy floats of W's precision for the scalar functions."""
-    if isinstance(W, np.ndarray):
-        return np.asarray(X.astype(W.dtype, copy=False) @ W)
-    from array_api_compat import to_device
-
-    return np.asarray(to_device(_like(X, W) @ W, "cpu"))
+    """X @ W, computed where W lives, returned as NumPy floats of W's precision."""
+    return _numpy(_like(X, W) @ W)
 
 
 def _add_product(total: Any, X: Floats, D: Floats) -> None:

@@ -29,7 +29,7 @@ def _spectrum() -> tuple[Figure, Table]:
 
     fields = {"width": WIDTH, "batch": BATCH, "activation": ACTIVATION, "links": LINK, "noise": NOISE}
     law, model = MarchenkoPastur(WIDTH).singular_values(), rectangular(WIDTH)
-    figure, both = new_figure(6.4, 3.2, ncols=2, sharey=True)
+    figure, both = new_figure(6.4, 3.2, ncols=2, sharey=True, sharex=True)
     rows: list[tuple[str, ...]] = []
     for axes, step in zip(both, STEPS, strict=True):
         limit = Limit(**fields, steps=(step,))  # type: ignore[arg-type]  # read as a user would type them
@@ -39,6 +39,7 @@ def _spectrum() -> tuple[Figure, Table]:
         draw_spectrum(axes, values, law, outliers)
         axes.set_title(rf"$\eta$ = {step}, $\theta$ = {theta:.2f}, threshold {model.threshold:.2f}", fontsize=9)
         axes.set_xlabel("singular value of W1")
+        axes.legend(loc="upper center", fontsize=7)
         grid = np.linspace(*law.edges, 201)[1:-1]
         rows += [(str(step), "simulated", repr(float(s)), "") for s in values]
         rows += [(str(step), "law", repr(float(x)), repr(float(y))) for x, y in zip(grid, law.pdf(grid), strict=True)]

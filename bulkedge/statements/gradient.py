@@ -17,5 +17,6 @@ STATEMENTS = (
         ),
         ("paper O, Proposition 2", "column energy: derived, as in G1"),
         "derived",
+        figure="O.spectrum",
     ),
 )

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -17,8 +20,10 @@ from numerics.network import (
     gradient_step,
     output,
     ridge_readout,
+    ridge_risk,
+    train,
 )
-from theory.setting import READOUTS, WEIGHTS
+from theory.setting import READOUTS, WEIGHTS, Setting
 
 D, N, SAMPLES = 7, 5, 11
 
@@ -144,3 +149,30 @@ def test_features_times_readout_is_the_output() -> None:
     W, a, batch = network(9)
     X, _ = batch.arrays()
     np.testing.assert_allclose(features(W, X, sigma) @ a, output(W, a, X, sigma), rtol=1e-12)
+
+
+def _same_in(asarray: Callable[[np.ndarray], Any]) -> None:
+    """One step and a read-out in another array library: the numbers of NumPy, up to the order of summation."""
+    sizes = {"d": 20, "width": 30, "batch": 70, "train": 50}
+    for train_samples, loss in ((50, "square"), (20, "correlation")):  # more and fewer samples than neurons
+        fields = {**sizes, "train": train_samples, "loss": loss, "ridge": "1/10", "noise": "1/4", "steps": (3,)}
+        setting = Setting(**fields, activation="softplus", links="tanh")
+        ours = train(setting, np.random.default_rng(10), chunk=16)
+        other = train(setting, np.random.default_rng(10), chunk=16, asarray=asarray)
+        assert type(other.W) is type(asarray(np.zeros(1)))
+        np.testing.assert_allclose(np.from_dlpack(other.W), ours.W, atol=1e-12)
+        one, two = (ridge_risk(t, np.random.default_rng(11), 100) for t in (ours, other))
+        assert (two.train, two.test) == pytest.approx((one.train, one.test), rel=1e-9)
+
+
+def test_any_array_library_gives_the_same_numbers() -> None:
+    import array_api_strict  # the standard and nothing else
+
+    _same_in(array_api_strict.asarray)
+
+
+@pytest.mark.torch
+def test_torch_gives_the_same_numbers() -> None:
+    import torch
+
+    _same_in(torch.asarray)
