@@ -1,0 +1,178 @@
+"""Kernels at numbers: every route against another, the ends, next to the ends, singular covariances, bad input."""
+
+import math
+
+import mpmath
+import pytest
+import sympy as sp
+
+from theory import plane
+from theory.ball import to_enclosure
+from theory.errors import InputError, PrecisionError
+from theory.gaussian import expectation
+from theory.kernel import dual_of_correlation
+from theory.kernel_value import series, value, value_at_zero, without_closed_form
+from theory.nonlinearity import nonlinearity
+from theory.symbols import rho
+
+ONE, ZERO = sp.Integer(1), sp.Integer(0)
+TINY = sp.Rational(1, 10**16)
+
+
+def at(text, r, digits=15):
+    return value(nonlinearity(text), ONE, sp.Rational(r), ONE, digits)
+
+
+@pytest.mark.parametrize("text", ["relu", "abs", "sign", "step", "erf", "gelu", "relu(z - 1/3)", "elu", "hard_tanh"])
+def test_enclosure_without_the_closed_form_contains_it(text):
+    f = nonlinearity(text)
+    for r in (sp.Rational(1, 20), sp.Rational(1, 2), sp.Rational(-9, 10)):
+        found = without_closed_form(f, f, r, 15)
+        exact = value(f, ONE, r, ONE, 30)
+        assert abs(found.value - exact.value) <= found.error + exact.error
+        assert found.reaches(15)
+
+
+@pytest.mark.parametrize("text", ["tanh", "softplus", "1/(1 + z**2)"])
+def test_series_and_plane_agree(text):
+    f, r = nonlinearity(text), sp.Rational(-3, 10)
+    one, two = series(f, f, r, 28, 15), to_enclosure(plane.integral(f, f, r, 15))
+    assert abs(one.value - two.value) <= one.error + two.error
+    assert max(one.error, two.error) < 1e-14
+
+
+def test_series_tail_bound_is_honest():
+    # Truncated early, the bound must cover what is left out, and not by much more than the next term.
+    f, r = nonlinearity("relu"), sp.Rational(1, 2)
+    exact = value(f, ONE, r, ONE, 30)
+    for degree in (1, 2, 5, 9):
+        found = series(f, f, r, degree, 15)
+        gap = abs(found.value - exact.value)
+        assert gap <= found.error
+        assert found.error < 100 * gap
+
+
+@pytest.mark.parametrize(
+    ("text", "r"), [("tanh", "9999/10000"), ("softplus", "-99995/100000"), ("tanh(3*z)", "9995/10000")]
+)
+def test_near_one_against_an_independent_quadrature(text, r):
+    # E[f(u) f(v)] with u, v = sqrt((1+r)/2) a +- sqrt((1-r)/2) b, by mpmath on the rotated pair.
+    f, exact = nonlinearity(text), sp.Rational(r)
+    g = sp.lambdify(sp.Symbol("z", real=True), f.expr, "mpmath")
+    big, small = (
+        mpmath.sqrt((1 + mpmath.mpf(exact.p) / exact.q) / 2),
+        mpmath.sqrt((1 - mpmath.mpf(exact.p) / exact.q) / 2),
+    )
+    h = mpmath.mpf(1) / 8
+    total = mpmath.mpf(0)
+    for i in range(-64, 65):  # the trapezoid rule converges like exp(-2 pi a/h) for functions analytic in |Im z| < a
+        for j in range(-20, 21):
+            a, b = i * h, j * h * 3
+            total += g(big * a + small * b) * g(big * a - small * b) * mpmath.exp(-(a * a + b * b) / 2) * 3 * h * h
+    found = at(text, r)
+    assert float(found) == pytest.approx(float(total / (2 * mpmath.pi)), abs=2e-8)
+    assert found.reaches(15)
+
+
+@pytest.mark.parametrize("text", ["relu", "step", "relu(z - 1/3)", "erf", "tanh", "softplus", "elu"])
+def test_ends(text):
+    f = nonlinearity(text)
+    top, bottom = at(text, 1), at(text, -1)
+    near_top, near_bottom = at(text, ONE - TINY), at(text, TINY - ONE)
+    # A jump makes the kernel move like sqrt(e), 1e-8 here; otherwise by e times E f'^2.
+    size = 2e-8 if text == "step" else 1e-15
+    assert float(top) == pytest.approx(float(near_top), abs=size)
+    assert float(bottom) == pytest.approx(float(near_bottom), abs=size)
+    from theory.nonlinearity import product
+
+    exact = expectation(product(f, f))
+    if exact is not None:
+        assert float(top) == pytest.approx(float(exact), rel=1e-15)
+    assert near_top.value < top.value
+
+
+def test_next_to_one_the_step_moves_like_a_square_root():
+    found = at("step", ONE - TINY)
+    assert float(found) == pytest.approx(0.5 - math.acos(1) - math.sqrt(2e-16) / (2 * math.pi), abs=1e-16)
+    assert found.reaches(15)
+
+
+def test_kernel_too_small_for_any_precision_is_zero_with_a_bound():
+    found = at("relu(z - 1/3)", TINY - ONE)
+    assert found.value == 0
+    assert 0 < found.error < 1e-60
+
+
+@pytest.mark.parametrize(
+    ("text", "mean"), [("relu", 0), ("step", sp.Rational(1, 4)), ("gelu", 0), ("cos", sp.exp(-sp.Rational(1, 2)))]
+)
+def test_zero_input(text, mean):
+    found = value(nonlinearity(text), ZERO, ZERO, ONE)
+    assert float(found) == pytest.approx(float(mean), abs=1e-15)
+    both = value(nonlinearity(text), ZERO, ZERO, ZERO)
+    assert float(both) == pytest.approx(float(value_at_zero(nonlinearity(text))) ** 2, abs=1e-15)
+
+
+def test_unequal_variances():
+    q = (sp.Rational(7, 10), sp.Rational(2, 5), sp.Rational(19, 10))
+    f = nonlinearity("gelu")
+    assert float(value(f, *q)) == pytest.approx(0.20767108548122, abs=1e-14)
+    scaled_route = without_closed_form
+    from theory.kernel import scaled
+
+    pair = [scaled(f, sp.sqrt(x)) for x in (q[0], q[2])]
+    other = scaled_route(pair[0], pair[1], q[1] / sp.sqrt(q[0] * q[2]), 15)
+    assert abs(other.value - value(f, *q, 25).value) <= other.error * 2
+    tanh = nonlinearity("tanh")
+    one, two = value(tanh, *q), value(tanh, q[2], q[1], q[0])
+    assert abs(one.value - two.value) <= one.error + two.error
+
+
+def test_cross_kernel_of_activation_and_link():
+    f, g = nonlinearity("relu"), nonlinearity("tanh")
+    r = sp.Rational(3, 10)
+    found = value(f, ONE, r, ONE, 15, g)
+    # tanh is odd and the odd part of ReLU is z/2: E[tanh(v) u]/2 = rho E[z tanh(z)]/2.
+    assert float(found) == pytest.approx(0.3 * 0.605705509602158826 / 2, abs=1e-15)
+
+
+@pytest.mark.parametrize("digits", [5, 30, 60])
+def test_digits(digits):
+    found = at("tanh", sp.Rational(1, 10), digits)
+    assert found.reaches(digits)
+    exact = value(nonlinearity("relu"), ONE, sp.Rational(1, 3), ONE, digits)
+    truth = dual_of_correlation(nonlinearity("relu")).subs(rho, sp.Rational(1, 3)).evalf(digits + 10)
+    assert abs(sp.Rational(exact.value.numerator, exact.value.denominator) - truth) < sp.Float(10) ** (-digits)
+
+
+def test_odd_with_even_is_exactly_zero():
+    found = value(nonlinearity("tanh"), ONE, sp.Rational(1, 2), ONE, 15, nonlinearity("log_cosh"))
+    assert found.value == 0
+    assert found.error == 0
+
+
+@pytest.mark.parametrize(
+    ("q", "message"),
+    [((1, 2, 1), "no covariance"), ((-1, 0, 1), "negative"), ((1, 0, -1), "negative"), ((0, 1, 1), "no covariance")],
+)
+def test_no_covariance(q, message):
+    with pytest.raises(InputError, match=message):
+        value(nonlinearity("relu"), *map(sp.Integer, q))
+
+
+def test_not_finite_at_a_large_variance():
+    with pytest.raises(InputError, match="smaller variances"):
+        value(nonlinearity("exp(z**2/5)*tanh(z)"), sp.Integer(4), ONE, sp.Integer(4))
+
+
+def test_out_of_reach_says_so_with_an_honest_enclosure():
+    f = nonlinearity("Abs(tanh(z))")
+    r = 1 - sp.Rational(1, 10**6)
+    with pytest.raises(PrecisionError) as caught:
+        value(f, ONE, r, ONE, 60)
+    best = caught.value.best
+    assert best is not None
+    # E f^2 bounds the kernel, and the kernel is within e E f'^2 of it.
+    top = value(f, ONE, ONE, ONE, 15)
+    assert best.value - best.error <= top.value + top.error
+    assert best.value + best.error >= top.value - top.error - sp.Rational(1, 10**6)
