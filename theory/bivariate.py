@@ -78,7 +78,7 @@ class Phi2(sp.Function):  # type: ignore[misc]
         if not all((x is not None and x.is_Float) or x.is_Rational for x in (h, k, r)):
             return None
         with mpmath.workprec(prec + 20):
-            h, k, r = (sp.sympify(x)._to_mpmath(prec + 20) for x in (h, k, r))
+            h, k, r = (x._to_mpmath(prec + 20) for x in (h, k, r))
             value = mpmath.ncdf(h) * mpmath.ncdf(k) + phi2_integral(h, k, r, mpmath) / (2 * mpmath.pi)
             return sp.Float._new(value._mpf_, prec)
 
