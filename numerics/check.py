@@ -44,6 +44,15 @@ def verdict(predicted: float, measured: Estimate, resolution: float) -> Verdict:
 
 
 @dataclass(frozen=True)
+class Point:
+    """A mean measured at one size, with its standard error."""
+
+    size: int
+    mean: float
+    stderr: float
+
+
+@dataclass(frozen=True)
 class SecondRoute:
     """A deterministic second route: `compute` returns a value with an error bound and never calls the first route."""
 
@@ -51,6 +60,10 @@ class SecondRoute:
 
     def requests(self, full: bool) -> tuple[Request, ...]:
         """No trials."""
+        return ()
+
+    def points(self, runner: Runner, full: bool) -> tuple[Point, ...]:
+        """No sizes."""
         return ()
 
     def estimate(self, runner: Runner, full: bool) -> Estimate:
@@ -76,6 +89,10 @@ class MonteCarlo:
         """The trials that `estimate` will ask for."""
         return (Request(self.trial, (self.size,), self.full_trials if full else self.trials),)
 
+    def points(self, runner: Runner, full: bool) -> tuple[Point, ...]:
+        """The one size."""
+        return _points(runner, self.requests(full)[0], self.component)
+
     def estimate(self, runner: Runner, full: bool) -> Estimate:
         """Mean and standard error; bias from the derived bound (0 where the statement is exact at this size)."""
         (request,) = self.requests(full)
@@ -87,6 +104,11 @@ class MonteCarlo:
 def _ladder(runner: Runner, request: Request, component: str) -> list[Estimate]:
     results = runner.run(request.trial, request.sizes, request.trials)
     return [Estimate.from_samples([r[component] for r in results[size]]) for size in request.sizes]
+
+
+def _points(runner: Runner, request: Request, component: str) -> tuple[Point, ...]:
+    means = _ladder(runner, request, component)
+    return tuple(Point(size, m.value, m.stderr) for size, m in zip(request.sizes, means, strict=True))
 
 
 @dataclass(frozen=True)
@@ -110,6 +132,10 @@ class Ladder:
         """The trials that `estimate` will ask for."""
         sizes, trials = (self.full_sizes, self.full_trials) if full else (self.sizes, self.trials)
         return (Request(self.trial, sizes, trials),)
+
+    def points(self, runner: Runner, full: bool) -> tuple[Point, ...]:
+        """The ladder."""
+        return _points(runner, self.requests(full)[0], self.component)
 
     def estimate(self, runner: Runner, full: bool) -> Estimate:
         """The mean at the largest size, its standard error, and the fitted finite-size term as bias."""
@@ -138,6 +164,10 @@ class Rate:
         """The trials that `estimate` will ask for."""
         sizes, trials = (self.full_sizes, self.full_trials) if full else (self.sizes, self.trials)
         return (Request(self.trial, sizes, trials),)
+
+    def points(self, runner: Runner, full: bool) -> tuple[Point, ...]:
+        """The ladder."""
+        return _points(runner, self.requests(full)[0], self.component)
 
     def estimate(self, runner: Runner, full: bool) -> Estimate:
         """The fitted exponent, its standard error, and the ladder's curvature as bias."""
@@ -192,7 +222,7 @@ class Check:
 
 @dataclass(frozen=True)
 class CheckResult:
-    """The outcome of a check: what was predicted and measured, and both verdicts."""
+    """The outcome of a check: what was predicted and measured, and both verdicts; `points` are the means by size."""
 
     check: Check
     predicted: float
@@ -200,6 +230,7 @@ class CheckResult:
     verdict: Verdict
     control: Verdict
     control_predicted: float
+    points: tuple[Point, ...] = ()
 
     @property
     def passed(self) -> bool:
@@ -260,4 +291,5 @@ def _judge(check: Check, part: _Deterministic, runner: Runner, full: bool) -> Ch
         verdict(part.predicted, measured, check.resolution),
         verdict(part.wrong, measured, check.resolution),
         part.wrong,
+        check.measure.points(runner, full),
     )
