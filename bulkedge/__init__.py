@@ -24,6 +24,7 @@ _PUBLIC = {
     "show": "bulkedge.commands.show",
     "figure": "bulkedge.commands.figure",
     "paper": "bulkedge.commands.paper",
+    "report": "bulkedge.commands.report",
     "version": "bulkedge.commands.version",
     # objects
     "Nonlinearity": "theory.nonlinearity",

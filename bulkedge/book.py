@@ -13,7 +13,7 @@ from derivations.render import PREAMBLE, as_latex, display, escape, prose, rows
 from theory import symbols as s
 
 if TYPE_CHECKING:
-    from bulkedge.registry import Statement
+    from bulkedge.selection import Entry
     from numerics.check import CheckResult
 
 _E = sp.Function("E")
@@ -100,12 +100,17 @@ def conventions() -> str:
     )
 
 
-def statements(chosen: Sequence[Statement]) -> str:
+def _claims(entry: Entry) -> str:
+    lines = [line for claim in entry.claims for line in display(claim)]
+    return "\\begin{align*}\n" + rows(lines) + "\\end{align*}\n" if lines else ""
+
+
+def statements(chosen: Sequence[Entry]) -> str:
     """The statements, by ID."""
     parts = ["\\section{Statements}\n"]
     for st in chosen:
         parts.append(rf"\subsection*{{{escape(st.id)}\quad {prose(st.title)}}}" + "\n")
-        parts.append("\\begin{align*}\n" + rows(display(st.expression())) + "\\end{align*}\n")
+        parts.append(_claims(st))
         items = [prose(a) for a in st.assumptions]
         items.append(f"Status: {prose(st.status)}. Source: {prose('; '.join(st.sources))}.")
         parts.append("\\begin{itemize}\n" + "".join(rf"\item {i}" + "\n" for i in items) + "\\end{itemize}\n")
@@ -134,7 +139,7 @@ def ledger(results: Sequence[CheckResult]) -> str:
     return "\\section{Ledger of checks}\n" + escape(text) + "\n" + small
 
 
-def errata(chosen: Sequence[Statement]) -> str:
+def errata(chosen: Sequence[Entry]) -> str:
     """What the papers print, what was found, and the evidence."""
     parts = []
     for st in chosen:
@@ -167,7 +172,7 @@ HOW_TO_READ = (
 )
 
 
-def book(chosen: Sequence[Statement], derived: Sequence[Any], results: Sequence[CheckResult], version: str) -> str:
+def book(chosen: Sequence[Entry], derived: Sequence[Any], results: Sequence[CheckResult], version: str) -> str:
     """The whole document. Every derivation is verified before it is printed."""
     chapters = [notation(), conventions(), statements(chosen)]
     chapters.append(

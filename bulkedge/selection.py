@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from theory.errors import InputError
 
 if TYPE_CHECKING:
-    from bulkedge.registry import Statement
+    from bulkedge.registry import Erratum, Statement
     from numerics.check import Check
 
 
@@ -20,6 +20,38 @@ class Selection:
     statements: tuple[Statement, ...]
     derivations: tuple[Any, ...]
     checks: tuple[Check, ...]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What the book and the report show of a statement: its registered text, or what a user's own file says of it."""
+
+    id: str
+    title: str
+    claims: tuple[Any, ...]
+    assumptions: tuple[str, ...]
+    sources: tuple[str, ...]
+    status: str
+    errata: tuple[Erratum, ...] = ()
+
+
+def entries(selection: Selection) -> tuple[Entry, ...]:
+    """The selection's statements, then those that only a user's derivation or check knows."""
+    from bulkedge import registry
+
+    found = {
+        st.id: Entry(st.id, st.title, (st.expression(),), st.assumptions, st.sources, st.status, st.errata)
+        for st in selection.statements
+    }
+    for d in selection.derivations:
+        if registry.owner(d.id) not in found:
+            claims, conditions = d.verify().claims, tuple(str(c) for c in d.domain)
+            found[registry.owner(d.id)] = Entry(
+                registry.owner(d.id), d.title, claims, conditions, (d.source,), "derived"
+            )
+    for c in selection.checks:
+        found.setdefault(registry.owner(c.id), Entry(registry.owner(c.id), c.claim, (), (), (c.source,), "checked"))
+    return tuple(found.values())
 
 
 def select(names: Sequence[str]) -> Selection:

@@ -16,5 +16,6 @@ COMMANDS = {
     "show": "show one statement: formula, assumptions, sources, checks",
     "figure": "list the figures, or draw them with their data to a folder",
     "paper": "write verified derivations as LaTeX, and a book of statements, derivations and checks",
+    "report": "write a self-contained web page with the state of every statement",
     "version": "print the version",
 }

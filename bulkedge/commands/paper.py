@@ -76,7 +76,7 @@ def paper(
     from bulkedge import __version__, tex
     from bulkedge.book import book
     from bulkedge.output import output_folder
-    from bulkedge.selection import select
+    from bulkedge.selection import entries, select
     from derivations.render import as_latex, document
 
     chosen = select(names)
@@ -92,7 +92,7 @@ def paper(
             (folder / f"{d.id}.tex").write_text(document(as_latex(verified)), encoding="utf-8")
             rows.append((d.id, d.title, verified.how, f"{d.id}.tex"))
         source = folder / "book.tex"
-        source.write_text(book(chosen.statements, chosen.derivations, results, __version__), encoding="utf-8")
+        source.write_text(book(entries(chosen), chosen.derivations, results, __version__), encoding="utf-8")
         warnings: tuple[str, ...] = ()
         notes = ["no TeX engine is installed: no PDF was made"] if tex.engine() is None else []
         if tex.engine() is not None:

@@ -9,6 +9,7 @@ import pytest
 
 import bulkedge
 from bulkedge import book, registry, tex
+from bulkedge.selection import entries, select
 from derivations.derivation import Derivation, DerivationError, Step
 from derivations.render import as_latex, document, prose
 from numerics.check import Check, CheckResult, Control, SecondRoute, Verdict
@@ -64,7 +65,7 @@ def test_a_wrong_derivation_leaves_nothing(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_the_ledger_and_the_errata_are_in_it() -> None:
-    text = book.book(registry.statements(), (), (_result(),), "1")
+    text = book.book(entries(select(())), (), (_result(),), "1")
     assert "Ledger of checks" in text
     assert r"\(\mu_{1}\) \(\leq\) 1/2 \& 100\%" in text
     for statement in registry.statements():
@@ -82,7 +83,7 @@ def test_prose() -> None:
 
 @functools.cache
 def _book() -> str:
-    return book.book(registry.statements(), registry.derivations(), (_result(),), "1")
+    return book.book(entries(select(())), registry.derivations(), (_result(),), "1")
 
 
 @pytest.mark.tex

@@ -1,0 +1,157 @@
+"""The report: complete, self-contained, honest about failures; in a browser formulas show and filters work."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from fractions import Fraction
+from html.parser import HTMLParser
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+import bulkedge
+from bulkedge import page, registry
+from bulkedge.selection import Entry, entries, select
+from bulkedge.svg import comparison, convergence
+from numerics.check import Check, CheckResult, Control, Ladder, Point, Rate, SecondRoute, Verdict
+from numerics.estimate import Estimate
+from theory import symbols as s
+from theory.enclosure import Enclosure
+from theory.errors import InputError
+
+HALF = SecondRoute(lambda: Enclosure(Fraction(1, 2), Fraction(0), "exact"))
+LADDER = Ladder(lambda rng, size: {"x": 1.0}, "x", (10, 20), 1.0, 2, (10, 20), 2)
+RATE = Rate(lambda rng, size: {"x": 1.0}, "x", (10, 20), 2, (10, 20), 2)
+POINTS = (Point(100, 0.7, 0.02), Point(200, 0.6, 0.02), Point(400, 0.55, 0.02))
+
+
+def _result(id: str, verdict: Verdict, measure: object = HALF, points: tuple[Point, ...] = ()) -> CheckResult:
+    check = Check(id, "claim <b> & more", "O, Theorem 1", lambda: 0.5, measure, 1e-3, Control("k < 1", float))
+    measured = Estimate(0.5, 0.01 if points else 0.0, 16)
+    return CheckResult(check, 0.5, measured, verdict, Verdict.REFUTED, 0.9, points)
+
+
+def _page() -> str:
+    shown = (
+        Entry("X1", "One", (s.mu1_star**2 / s.psi1,), ("z ~ N(0, 1)",), ("O, section 2",), "proved"),
+        Entry("X2", "Two", (s.eta,), (), ("T, section 3", "M"), "conjectured"),
+        Entry("X3", "Three", (), (), ("a note",), "derived"),
+    )
+    results = (
+        _result("X1.a", Verdict.CONFIRMED, LADDER, POINTS),
+        _result("X1.b", Verdict.CONFIRMED, RATE, POINTS),
+        _result("X2.a", Verdict.REFUTED),
+    )
+    commands = {r.check.id: f"bulkedge check {r.check.id} --seed 3" for r in results}
+    derived = [registry.derivations()[0].verify()]
+    return page.page(shown, derived, results, commands, "0", "seed 3")
+
+
+class _Balanced(HTMLParser):
+    VOID = frozenset({"meta", "link", "br", "input"})
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def test_well_formed_and_self_contained() -> None:
+    text = _page()
+    parser = _Balanced()
+    parser.feed(text)
+    assert parser.open == []
+    assert "http://" not in text.replace("http://www.w3.org/1998/Math/MathML", "")
+    assert "https://" not in text
+    assert "claim &lt;b&gt; &amp; more" in text
+    assert "bulkedge check X1.a --seed 3" in text
+
+
+def test_states() -> None:
+    text = _page()
+    assert re.findall(r'<article id="(\w+)" data-papers="([\w ]+)" data-verdict="(\w+)"', text) == [
+        ("X1", "O", "CONFIRMED"),
+        ("X2", "T M", "REFUTED"),
+        ("X3", "other", "none"),
+    ]
+    good = _result("X", Verdict.CONFIRMED)
+    blind_control = CheckResult(good.check, 0.5, good.measured, Verdict.CONFIRMED, Verdict.CONFIRMED, 0.9)
+    assert page.verdict([good, blind_control]) == "BLIND"
+
+
+@pytest.mark.parametrize("measure", [LADDER, RATE])
+def test_pictures(measure: object) -> None:
+    result = _result("X1.a", Verdict.CONFIRMED, measure, POINTS)
+    for picture in (comparison(result), convergence(result)):
+        root = ElementTree.fromstring(picture)
+        width, height = (float(root.attrib[key]) for key in ("width", "height"))
+        for element in root.iter():
+            for key, limit in (("cx", width), ("x1", width), ("x2", width), ("cy", height), ("y1", height)):
+                assert 0 <= float(element.attrib.get(key, 0)) <= limit
+        assert "predicted" in root.attrib["aria-label"]
+    assert convergence(_result("X", Verdict.CONFIRMED)) == ""
+
+
+def test_every_statement_has_mathml() -> None:
+    for entry in entries(select(())):
+        for claim in entry.claims:
+            assert "<math" in page.mathml(claim)
+
+
+def test_the_command(tmp_path: Path) -> None:
+    result = bulkedge.report(str(tmp_path), ["H4"])
+    assert [p.name for p in tmp_path.iterdir()] == ["index.html"]
+    assert result.exit_status == 0
+    assert result.statements[0][:1] + result.statements[0][2:3] == ("H4", "CONFIRMED")
+    with pytest.raises(InputError, match="cannot be written"):
+        bulkedge.report("/proc/nowhere", ["H4"])
+
+
+PROBE = """<script>
+document.title=JSON.stringify([...document.querySelectorAll('math')].map(m=>m.getBoundingClientRect().height));
+</script>"""
+
+
+def _browse(path: Path, profile: Path, fragment: str = "", *more: str) -> tuple[str, str]:
+    browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    assert browser, "deselect the marker browser where no Chromium is installed"
+    flags = "--headless --no-sandbox --disable-gpu --disable-background-networking --disable-component-update "
+    flags += "--disable-sync --no-first-run --enable-logging=stderr --v=0"
+    command = [browser, *flags.split(), f"--user-data-dir={profile}", *more, f"file://{path}{fragment}"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=90, check=True)
+    return done.stdout, done.stderr
+
+
+@pytest.mark.browser
+def test_in_a_browser(tmp_path: Path) -> None:
+    file = tmp_path / "index.html"
+    file.write_text(_page().replace("</body>", PROBE + "</body>"))
+    shown, log = _browse(file, tmp_path / "profile", "", "--dump-dom")
+    assert "CONSOLE" not in log
+    heights = [float(h) for h in re.search(r"<title>\[([^\]]*)\]", shown)[1].split(",")]  # type: ignore[index]
+    assert len(heights) >= 2
+    assert min(heights[:2]) > 8
+    assert "3 statements shown" in shown
+    shown, _ = _browse(file, tmp_path / "profile", "#paper=T", "--dump-dom")
+    assert re.findall(r'<article id="(\w+)"[^>]*hidden', shown) == ["X1", "X3"]
+    shown, _ = _browse(file, tmp_path / "profile", "#verdict=CONFIRMED&paper=nonsense", "--dump-dom")
+    assert re.findall(r'<article id="(\w+)"[^>]*hidden', shown) == ["X2", "X3"]
+
+
+@pytest.mark.browser
+def test_no_sideways_scrolling_on_a_phone(tmp_path: Path) -> None:
+    file = tmp_path / "index.html"
+    probe = "<script>document.title=document.documentElement.scrollWidth+' '+innerWidth;</script>"
+    file.write_text(_page().replace("</body>", probe + "</body>"))
+    shown, _ = _browse(file, tmp_path / "profile", "", "--window-size=500,900", "--dump-dom")
+    width, window = map(int, re.search(r"<title>(\d+) (\d+)", shown).groups())  # type: ignore[union-attr]
+    assert width <= window
