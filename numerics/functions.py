@@ -52,7 +52,8 @@ def vectorised(f: Nonlinearity) -> Vectorised:
 
     Shapes/units: same shape and floating type as the input. At a kink the left piece is taken, except for
     the step and sign functions' jumps, where the value does not matter (a null set).
-    Accuracy: a few units in the last place of the elementary functions.
+    Accuracy: a few units in the last place of the terms that a formula adds: Phi = 1/2 + erf/2 is right to 1e-16, not
+    relatively, in its lower tail.
     """
     relu = _as_leaky(f)
     if relu is not None:
