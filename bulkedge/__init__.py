@@ -19,6 +19,7 @@ _PUBLIC = {
     "spike": "bulkedge.commands.spike",
     "convert": "bulkedge.commands.convert",
     "risk": "bulkedge.commands.risk",
+    "spectrum": "bulkedge.commands.spectrum",
     "check": "bulkedge.commands.check",
     "list": "bulkedge.commands.list",
     "show": "bulkedge.commands.show",

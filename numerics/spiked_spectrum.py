@@ -44,7 +44,7 @@ class Sector:
 
     Shapes/units: `eigenvalues` descending; column i of `vectors` holds the components of eigenfunction i on
     phi_{l,j} for l in `degrees`; each eigenvalue occurs `multiplicity` times in the spectrum of k1.
-    Accuracy: `errors` bounds truncation (tested, see _truncation), quadrature and rounding.
+    Accuracy: `errors` bounds truncation (tested, see truncation_error), quadrature and rounding.
     """
 
     d: int
@@ -97,7 +97,7 @@ class Eigenfunction:
         rest = X - np.outer(X @ spike, spike)
         length = np.linalg.norm(rest, axis=1)
         cosine = np.clip(rest @ axis / np.where(length > 0, length, 1.0), -1.0, 1.0)
-        zonal = _legendre(s.d - 1, s.j, cosine)[-1] if s.d > 2 else cosine
+        zonal = legendre_table(s.d - 1, s.j, cosine)[-1] if s.d > 2 else cosine
         return values * math.sqrt(s.multiplicity) * zonal
 
 
@@ -139,8 +139,8 @@ def sector(
             nothing = np.zeros(0)
             return Sector(d, A, B, activation, j, parity, copies, degrees, nothing, nothing, np.zeros((0, 0)))
         half = max(1, int(np.searchsorted(degrees, j + degree // 2, side="right")))
-        vectors, values = _eigen(factor)
-        truncation = _truncation(values, factor, half)
+        vectors, values = gram_eigen(factor)
+        truncation = truncation_error(values, factor, half)
         top = float(values[0])
         if top == 0.0 or truncation.max() <= tolerance * top or degree >= MAX_DEGREE:
             break
@@ -174,7 +174,7 @@ def check_inputs(d: int, A: float, B: float, activation: Homogeneous = RELU) -> 
         raise InputError("activation", "its second moment is infinite", "give a power > -1/2")
 
 
-def _truncation(values: Array, factor: Array, half: int) -> Array:
+def truncation_error(values: Array, factor: Array, half: int) -> Array:
     """A bound of what more degrees would add to each eigenvalue.
 
     The eigenvalues of a compression are lower bounds. Those well above the norm of the block left out change by the
@@ -185,13 +185,13 @@ def _truncation(values: Array, factor: Array, half: int) -> Array:
     if half >= values.size:
         return np.zeros_like(values)  # a polynomial: nothing is left out
     change = values.copy()
-    change[:half] -= _eigen(factor[:half])[1]
+    change[:half] -= gram_eigen(factor[:half])[1]
     tail = factor[half:]
     rest = float(np.linalg.norm(tail @ tail.T))
     return np.where(values >= 4 * rest, np.abs(change), np.maximum(np.abs(change), rest))
 
 
-def _eigen(factor: Array) -> tuple[Array, Array]:
+def gram_eigen(factor: Array) -> tuple[Array, Array]:
     """Eigenvectors and eigenvalues (descending) of factor factor^T.
 
     By singular values of the factor where that is cheap: small eigenvalues are then known to eps sqrt(top/value)
@@ -220,7 +220,7 @@ def _factor(
     # A start that resolves the oscillation of the highest degree and the width 1/sqrt(d) of the weight.
     points = 1 << math.ceil(math.log2(64 + 4 * math.sqrt(d) / max(1.0, math.sqrt(d) / 8) + 8 * degree))
     while True:
-        t, log_weight = _trapezoid(d, A, B, activation.power, points)
+        t, log_weight = direction_rule(d, A, B, activation.power, points)
         rows = _scaled_functions(d, j, degree, t)[degrees - j]
         factor = sign[degrees][:, None] * rows * np.exp(log_scale[:, None] + 0.5 * log_weight[None, :])
         squares = factor**2
@@ -235,7 +235,7 @@ def _factor(
         points *= 2
 
 
-def _trapezoid(d: int, A: float, B: float, power: float, points: int) -> tuple[Array, Array]:
+def direction_rule(d: int, A: float, B: float, power: float, points: int) -> tuple[Array, Array]:
     """Nodes t = w.w*/|w| >= 0 and log weights of E_w[|w|^{2p} f(t)] for even f.
 
     w1/|w_perp| = r u with r = sqrt((A+B)/A) and u the same ratio for an isotropic vector, of density proportional
@@ -319,7 +319,7 @@ def _log_funk_hecke(d: int, activation: Homogeneous, degree: int) -> tuple[list[
     return log_eta, sign
 
 
-def _legendre(dimension: int, degree: int, t: Array) -> Array:
+def legendre_table(dimension: int, degree: int, t: Array) -> Array:
     """P_m(t), m = 0..degree, the Legendre polynomials of a dimension >= 2 (P_m(1) = 1), by the stable recurrence."""
     P = np.empty((degree + 1, t.size))
     P[0] = 1.0
@@ -332,5 +332,5 @@ def _legendre(dimension: int, degree: int, t: Array) -> Array:
 
 def _scaled_functions(d: int, j: int, degree: int, t: Array) -> Array:
     """(1-t^2)^{j/2} P_{l-j}(t) for l = j..degree."""
-    P = _legendre(d + 2 * j, degree - j, t)
+    P = legendre_table(d + 2 * j, degree - j, t)
     return P if j == 0 else P * (1 - t**2) ** (j / 2)

@@ -11,6 +11,7 @@ COMMANDS = {
     "spike": "the outlier and overlaps of a rank-one spike, and the strength behind an outlier",
     "convert": "step sizes, ridges and ratios of one paper in the units of another",
     "risk": "test and training risk after one gradient step, at one step size or along a curve",
+    "spectrum": "exact spectrum of the kernel with spiked features, at any dimension and spike",
     "check": "run the ledger of checks, each with its negative control",
     "list": "list the statements",
     "show": "show one statement: formula, assumptions, sources, checks",

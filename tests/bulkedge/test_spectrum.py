@@ -1,0 +1,59 @@
+"""The command spectrum: the contract, and unusable input."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from bulkedge.cli import main
+from bulkedge.commands.spectrum import spectrum
+from theory.errors import InputError
+
+
+def test_contract(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["spectrum", "--dim", "20", "--bulk", "1", "--spike", "20", "--degree", "4", "--json"]) == 0
+    out = json.loads(capsys.readouterr().out)
+    assert out["command"] == "spectrum"
+    assert float(out["top"]["eigenvalue"]) == pytest.approx(0.368023446, abs=1e-9)
+    assert 0 < float(out["top"]["error"]) < 1e-10
+    assert list(out["top"]["weights"]) == ["0", "2", "4"]
+    assert float(out["top"]["weights"]["2"]) == pytest.approx(0.3368, abs=6e-5)
+    assert out["linear"] == {"aligned": "0.2625", "orthogonal": "0.0125"}
+    assert float(out["second"]) == pytest.approx(0.0133162885, abs=1e-9)
+    assert out["source"] == ["G6"]
+    assert all(isinstance(v["multiplicity"], str) for v in out["eigenvalues"])
+
+
+def test_numbers_are_read_exactly_and_in_any_form() -> None:
+    a = spectrum(20, "1/2", "-1e-1")
+    b = spectrum("20", 0.5, -0.1)
+    assert a.to_json() == b.to_json()
+    assert "lambda" in a.latex()
+
+
+def test_modes_and_picture(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["spectrum", "--dim", "5", "--bulk", "1", "--spike", "-1/2", "--csv"]) == 0
+    assert capsys.readouterr().out.startswith("eigenvalue of,value,error,multiplicity\n")
+    figure = spectrum(5, 1, 2, activation="abs").figure()
+    assert len(figure.axes[0].lines) == 4
+
+
+@pytest.mark.parametrize(
+    ("options", "word"),
+    [
+        (("1", "1", "1"), "dim"),
+        (("5", "0", "1"), "bulk"),
+        (("5", "1", "-1"), "spike"),
+        (("5", "1", "x"), "spike"),
+        (("1.5", "1", "1"), "dim"),
+    ],
+)
+def test_bad_input(options: tuple[str, str, str], word: str, capsys: pytest.CaptureFixture[str]) -> None:
+    d, A, B = options
+    assert main(["spectrum", "--dim", d, "--bulk", A, "--spike", B]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert word in captured.err
+    with pytest.raises(InputError):
+        spectrum(d, A, B)

@@ -1,0 +1,82 @@
+"""G6 for any activation: the truncated operator against the exact one, polynomials, and data."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from numerics.leading import homogeneous, leading
+from numerics.spiked_spectrum import RELU, Homogeneous, sector
+from numerics.truncated_spectrum import truncated_sector
+from theory.errors import InputError
+from theory.nonlinearity import nonlinearity
+
+
+@pytest.mark.parametrize(
+    ("d", "A", "B", "j", "parity"), [(20, 1.0, 6.0, 0, 0), (5, 1.3, -0.6, 0, 0), (7, 0.8, 4.0, 1, 1)]
+)
+def test_relu_within_its_error_of_the_exact_spectrum(d: int, A: float, B: float, j: int, parity: int) -> None:
+    ours = truncated_sector(d, A, B, nonlinearity("relu"), j, parity, 16)
+    exact = sector(d, A, B, j, parity, tolerance=1e-9)
+    gap = exact.eigenvalues[:4] - ours.eigenvalues[:4]
+    assert np.all(gap >= -1e-12)  # a compression: from below
+    assert np.all(gap <= ours.errors[:4])
+    assert ours.errors[0] < 5e-3 * ours.eigenvalues[0]
+
+
+@pytest.mark.parametrize("B", [-0.8, 3.0])
+def test_a_polynomial_is_exact(B: float) -> None:
+    """z^2 is homogeneous as well: two bases, one spectrum."""
+    for j, parity in [(0, 0), (1, 1), (2, 0)]:
+        ours = truncated_sector(6, 1.1, B, nonlinearity("z**2"), j, parity, 4)
+        exact = sector(6, 1.1, B, j, parity, Homogeneous(2.0, 1.0, 1.0))
+        n = exact.eigenvalues.size
+        np.testing.assert_allclose(ours.eigenvalues[:n], exact.eigenvalues, rtol=1e-11, atol=1e-14)
+
+
+def test_a_kink_away_from_zero_on_data() -> None:
+    """The eigen equation of Max(z - 1/3, 0) + sin on a Monte Carlo sample; sector 1 as well."""
+    rng = np.random.default_rng(11)
+    d, A, B = 4, 1.2, 3.0
+    f = nonlinearity("Max(z - 1/3, 0)")
+    spike = np.array([0.0, 0.6, 0.8, 0.0])
+    axis = np.array([1.0, 0.0, 0.0, 0.0])
+    X, W = rng.standard_normal((4000, d)), rng.standard_normal((4000, d))
+    W = (np.sqrt(A) * W + (np.sqrt(A + B) - np.sqrt(A)) * np.outer(W @ spike, spike)) / np.sqrt(d)
+    features = np.maximum(X @ W.T - 1 / 3, 0)
+    for j, parity in [(0, 0), (0, 1), (1, 0)]:
+        part = truncated_sector(d, A, B, f, j, parity, 14)
+        psi = part.eigenfunction(0, X, spike, axis)
+        projections = features.T @ psi / len(X)
+        # E_w (E_x sigma(w.x) psi(x))^2 = eigenvalue, up to the variance of the inner mean, 1/n of a bounded number.
+        samples = projections**2
+        spread = samples.std() / np.sqrt(len(W)) + (features**2 * psi[:, None] ** 2).mean() / len(X)
+        assert np.mean(psi**2) == pytest.approx(1, abs=0.12)
+        assert np.mean(samples) == pytest.approx(part.eigenvalues[0], abs=5 * spread + 0.05 * part.eigenvalues[0])
+    with pytest.raises(InputError, match="axis"):
+        part.eigenfunction(0, X, spike)
+
+
+def test_refusals() -> None:
+    f = nonlinearity("tanh")
+    for arguments, name in [((1, 1.0, 1.0), "dim"), ((5, 1.0, -2.0), "spike"), ((2, 1.0, 1.0), "j")]:
+        with pytest.raises(InputError, match=name):
+            truncated_sector(*arguments, f, 2 if name == "j" else 0)
+    with pytest.raises(InputError, match="degree"):
+        truncated_sector(5, 1.0, 1.0, f, 0, 0, 200)
+
+
+def test_leading_values() -> None:
+    relu = leading(20, 1.0, 20.0, nonlinearity("relu"), sectors=1)
+    assert homogeneous(nonlinearity("relu")) == RELU
+    assert homogeneous(nonlinearity("tanh")) is None
+    assert relu.top.value == pytest.approx(0.368023446, abs=1e-9)
+    assert next(v.multiplicity for v in relu.listed if v.sector == 1) == 19
+    assert sum(w**2 for _, w in relu.weights) == pytest.approx(1, abs=1e-3)
+    leaky = leading(20, 1.0, 20.0, nonlinearity("leaky_relu(z, 1/5)"))
+    assert leaky.aligned.value == pytest.approx(0.36 * 21 / 20, rel=1e-14)
+    odd = leading(12, 1.0, 2.0, nonlinearity("erf"))
+    assert [k for k, _ in odd.weights][:2] == [1, 3]
+    assert odd.top.value == odd.aligned.value
+    with pytest.raises(InputError, match="activation"):
+        leading(12, 1.0, 2.0, nonlinearity("0*z"))
