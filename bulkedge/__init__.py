@@ -20,6 +20,7 @@ _PUBLIC = {
     "convert": "bulkedge.commands.convert",
     "risk": "bulkedge.commands.risk",
     "spectrum": "bulkedge.commands.spectrum",
+    "floor": "bulkedge.commands.floor",
     "check": "bulkedge.commands.check",
     "list": "bulkedge.commands.list",
     "show": "bulkedge.commands.show",

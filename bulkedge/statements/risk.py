@@ -21,6 +21,18 @@ STATEMENTS = (
         figure="O.risk",
     ),
     Statement(
+        id="O4",
+        title="The floor of linear models and kernels, and the criterion of one large step",
+        formula="theory.floor:criterion_statement",
+        assumptions=(
+            "floor mu2*^2 at n ~ d; with noise mu2*^2 + s_eps^2, plus mu0*^2 if nothing fits the mean",
+            "eta = Theta(sqrt N), bounded activation, n/d large: R_1 <= 10 tau* + C (sqrt(tau* d/n) + d/n)",
+            "the infimum over kappa need not be attained (erf on a sign link)",
+        ),
+        sources=("O, Proposition 1, Theorem 7, Corollary 8",),
+        figure="O.large",
+    ),
+    Statement(
         id="L1",
         title="Ridge risk of given weights, any step size, by conditional Gaussian equivalence",
         formula="theory.conditional:total_risk",
