@@ -197,6 +197,7 @@ def one_step_risk(
     sphere = weights == "sphere"
     nodes = len(g.weights)
     point = np.concatenate([np.full(nodes, -0.7), np.full(len(g.share), -math.log(lam + 1))])
+    relevance = np.concatenate([np.sqrt(g.weights), np.ones(len(g.share))])  # a node's delta counts with its weight
     xs: list[Array] = []
     gs: list[Array] = []
     residual = math.inf
@@ -207,7 +208,7 @@ def one_step_risk(
         s = _state(g, V, new_q, psi2, width, sphere)
         delta = _next_delta(g, s, n, d, width)
         image = np.concatenate([np.log(delta), np.log(new_q)])
-        previous, residual = residual, float(np.max(np.abs(image - point)))
+        previous, residual = residual, float(np.max(np.abs(image - point) * relevance))
         # The means' matrix has size N beside terms of order one: rounding leaves N eps of delta.
         if residual < max(TOLERANCE, 1e-15 * width):
             return _risk(g, s, delta, n, d, psi2, width, sphere, iteration, residual)

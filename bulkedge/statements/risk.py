@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bulkedge.registry import Statement
+from bulkedge.registry import Erratum, Statement
 
 _PROPORTIONAL = "n, d, N -> infinity in proportion, x ~ N(0, I_d), W0 with entries N(0, 1/d), fresh samples for the fit"
 
@@ -44,5 +44,68 @@ STATEMENTS = (
         sources=("derived here",),
         status="conjectured",
         figure="O.large",
+    ),
+    Statement(
+        id="M1",
+        title="Spikes of the feature matrix for eta ~ n^a, in the readings rank_one and full",
+        formula="theory.spiked_features:direction_statement",
+        assumptions=(
+            _PROPORTIONAL,
+            "(l - 1)/(2 l) < a < l/(2 l + 2): l spikes, mu1 != 0 and c_k(sigma) != 0 for k <= l",
+            "t = x.u, v = E y^2 Var(sigma')/alpha; c_k probabilist; polynomial or smooth activation",
+            "output factor N^(-1/2) (without it the gradient's direction is not u)",
+        ),
+        sources=("M, Theorem 3.3", "derived here: the reading full"),
+        status="derived",
+        figure="M.spikes",
+        errata=(
+            Erratum(
+                printed="the k-th left direction is (X u)^k (reading rank_one)",
+                found="what is left of the step adds xi ~ N(0, v) to every pre-activation, of the order of X u itself",
+                corrected="E_xi (mu1 X u + xi)^k (reading full)",
+                evidence=("M1.full.constant", "M1.full.square"),
+            ),
+        ),
+    ),
+    Statement(
+        id="M2",
+        title="The drop of the training loss by the second spike, in the reading full",
+        formula="theory.spiked_features:drop_statement",
+        assumptions=(
+            _PROPORTIONAL,
+            "rows of W0 of unit norm, E sigma(z) = 0, centred link; spikes of unbounded strength",
+            "Delta_1 = lam c*_1^4 M2/b^2; constants in the span (an intercept): 4/(2 + r^2) becomes 2",
+            "Gaussian equivalence of F0 (conjectured by the paper)",
+        ),
+        sources=("M, Theorems 4.4 and 4.5 (factor 4/3)", "derived here: the reading full, any l"),
+        status="conjectured",
+        errata=(
+            Erratum(
+                printed="Delta_2 = Delta_1 + (4/3) lam c*_1^4 c*_2^2 M1/b^4",
+                found="the second left direction is mu1^2 t^2 + v, whose projection has another norm",
+                corrected="the factor is 4/(2 + r^2), r = 1 + v/(mu1^2 b^2)",
+                evidence=("M2.projection",),
+            ),
+        ),
+    ),
+    Statement(
+        id="C1",
+        title="Spiked random features at the maximal step, for every width ratio",
+        formula="theory.spiked_random_features:resolvent_statement",
+        assumptions=(
+            _PROPORTIONAL,
+            "eta = step sqrt(p), constant readout, unit-norm rows of W0",
+            "the rest of the step is isotropic: every row's norm grows to c_W",
+        ),
+        sources=("P5, fixed-point equations, corrected",),
+        status="conjectured",
+        errata=(
+            Erratum(
+                printed="S = lambda + Vhat_1 D + Vhat_2, as recorded elsewhere",
+                found="at p != d the recorded form misses by tens of per cent",
+                corrected="S = lambda + (Vhat_1 D + Vhat_2)/beta and q_i times 1/beta, beta = p/d",
+                evidence=("C1.narrow", "C1.wide"),
+            ),
+        ),
     ),
 )
