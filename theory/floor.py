@@ -36,8 +36,8 @@ def criterion() -> sp.Expr:
 
 
 def criterion_statement() -> sp.Eq:
-    """tau* as the infimum of `criterion`, written as a minimum over the real line."""
-    return sp.Eq(sp.Symbol("tau_star"), sp.Function("inf")(slope, criterion()))
+    """tau(kappa), whose infimum over the real line is tau*."""
+    return sp.Eq(sp.Function("tau")(slope), criterion())
 
 
 def erf_criterion() -> sp.Expr:

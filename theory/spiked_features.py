@@ -16,7 +16,7 @@ from theory.errors import InputError
 from theory.symbols import e, lam, mu1, v
 
 t = sp.Symbol("t", real=True)
-b2 = sp.Symbol("b2", positive=True)  # |u|^2, the variance of t
+b = sp.Symbol("b", positive=True)  # |u|, the standard deviation of t
 M1, M2 = sp.symbols("M1 M2", positive=True)
 coefficient = sp.IndexedBase("c", real=True)  # of the activation, `probabilist`: sigma = sum c_k He_k
 link_coefficient = sp.IndexedBase("c_star", real=True)  # of the link, likewise
@@ -98,8 +98,8 @@ def direction_statement() -> sp.Eq:
 def strength2(index: int) -> sp.Expr:
     """E p_k(t)^2/E (mu1 t)^(2k), as if c_k = 1: how much `full` adds to the k-th spike's energy (centred link)."""
     square = sp.Poly(sp.expand(_plain(index, "full") ** 2), t)
-    total = sp.Add(*(c * sp.factorial2(p - 1) * b2 ** (p // 2) for (p,), c in square.terms() if p % 2 == 0))
-    return sp.expand(total / (mu1 ** (2 * index) * b2**index * sp.factorial2(2 * index - 1)))
+    total = sp.Add(*(c * sp.factorial2(p - 1) * b**p for (p,), c in square.terms() if p % 2 == 0))
+    return sp.expand(total / (mu1 ** (2 * index) * b ** (2 * index) * sp.factorial2(2 * index - 1)))
 
 
 def _plain(index: int, reading: str) -> sp.Expr:
@@ -122,7 +122,7 @@ def hermite_components(polynomial: sp.Expr) -> dict[int, sp.Expr]:
         for m in range(p // 2 + 1):
             i = p - 2 * m
             weight = sp.factorial(p) / (sp.factorial(m) * sp.factorial(i) * 2**m)
-            found[i] = found.get(i, 0) + value * sp.sqrt(b2) ** p * weight
+            found[i] = found.get(i, 0) + value * b**p * weight
     return {i: sp.simplify(f) for i, f in found.items()}
 
 
@@ -137,7 +137,7 @@ def loss_drop(order: int, reading: str = "full", constants_in_span: bool = False
     Source: M2; M, Theorems 4.4 and 4.5 (`rank_one`, l = 1, 2).
     """
     _check_reading(reading)
-    rho = link_coefficient[1] / sp.sqrt(b2)
+    rho = link_coefficient[1] / b
     rows = [hermite_components(_plain(i, reading)) for i in range(1, order + 1)]
     if constants_in_span:
         rows = [{i: f for i, f in row.items() if i > 0} for row in rows]
@@ -156,8 +156,8 @@ def loss_drop(order: int, reading: str = "full", constants_in_span: bool = False
 
 def drop_statement() -> sp.Eq:
     """Delta_2 - Delta_1 of the reading `full`: lam c*_1^4 c*_2^2 M1/b^4 times 4/(2 + r^2), r = 1 + v/(mu1^2 b^2)."""
-    r = 1 + v / (mu1**2 * b2)
-    factor = lam * link_coefficient[1] ** 4 * link_coefficient[2] ** 2 * M1 / b2**2
+    r = 1 + v / (mu1**2 * b**2)
+    factor = lam * link_coefficient[1] ** 4 * link_coefficient[2] ** 2 * M1 / b**4
     return sp.Eq(sp.Symbol("Delta_2") - sp.Symbol("Delta_1"), factor * 4 / (2 + r**2))
 
 

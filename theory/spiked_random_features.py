@@ -14,8 +14,9 @@ from theory.symbols import alpha
 alpha0, beta, step = sp.symbols("alpha0 beta eta_tilde", positive=True)
 h1, h1_star = sp.symbols("h1 h1_star", real=True)
 h2_star, slope_variance, penalty, D = sp.symbols("h2_star h_check lambda D", nonnegative=True)
-V1_hat, V2_hat, q1_hat, q2_hat = sp.symbols("Vhat_1 Vhat_2 qhat_1 qhat_2", nonnegative=True)
-theta_hat, psi_hat = sp.symbols("thetahat psihat", real=True)
+# P5's quantities with a hat: of V_1, V_2, q_1, q_2, theta, psi.
+V1_hat, V2_hat, q1_hat, q2_hat = sp.symbols("nu_1 nu_2 chi_1 chi_2", nonnegative=True)
+theta_hat, psi_hat = sp.symbols("vartheta varphi", real=True)
 
 
 def direction_norm2() -> sp.Expr:

@@ -72,10 +72,10 @@ def test_full_direction_by_a_gaussian_average() -> None:
 
 def test_loss_drops_of_the_paper() -> None:
     c1, c2 = sf.link_coefficient[1], sf.link_coefficient[2]
-    first = lam * c1**4 * sf.M2 / sf.b2
+    first = lam * c1**4 * sf.M2 / sf.b**2
     assert sp.simplify(sf.loss_drop(1, "rank_one") - first) == 0
     assert sp.simplify(sf.loss_drop(1, "full") - first) == 0
-    second = lam * c1**4 * c2**2 * sf.M1 / sf.b2**2
+    second = lam * c1**4 * c2**2 * sf.M1 / sf.b**4
     assert sp.simplify(sf.loss_drop(2, "rank_one") - first - second * sp.Rational(4, 3)) == 0
     statement = sf.drop_statement()
     assert sp.simplify(sf.loss_drop(2, "full") - first - statement.rhs) == 0
@@ -87,7 +87,7 @@ def test_third_spike_takes_more() -> None:
     """Delta_3 - Delta_2 is a square times the label's third component, in either reading: He_3 is new in the span."""
     c3 = sf.link_coefficient[3]
     for reading in sf.READINGS:
-        values = {sf.b2: 2, mu1: sp.Rational(1, 2), v: sp.Rational(1, 3), sf.M1: 3, sf.M2: 1, lam: 1}
+        values = {sf.b: sp.sqrt(2), mu1: sp.Rational(1, 2), v: sp.Rational(1, 3), sf.M1: 3, sf.M2: 1, lam: 1}
         values |= {sf.link_coefficient[1]: 1, sf.link_coefficient[2]: sp.Rational(1, 2)}
         gain = (sf.loss_drop(3, reading) - sf.loss_drop(2, reading)).subs(values)
         assert gain.subs(c3, 2) > 0
