@@ -71,7 +71,7 @@ def unsafe(path: Path) -> list[str]:
             )
             if (isinstance(f, ast.Name) or name == "parse_expr") and name in FORBIDDEN:
                 found.append(f"{name}(...) in line {node.lineno}")
-            if name in {"sympify", "S"} and not strict:
+            if (name == "sympify" or (name == "S" and isinstance(f, ast.Attribute))) and not strict:
                 found.append(f"{name}(...) reads text unless strict=True, line {node.lineno}")
             if name == "load" and any(k.arg == "allow_pickle" and k.value.value is not False for k in node.keywords):
                 found.append(f"np.load with pickle in line {node.lineno}")
