@@ -27,6 +27,7 @@ NAMES = {
     "sigma2": r"\sigma^{2}",
     "lam": r"\lambda",
     "ell": r"\ell",
+    "e": r"\mathsf{e}",  # a symbol of this name is not the base of the exponential
     "sqrt2pi": r"\sqrt{2 \pi}",
 }
 _ROOT_2PI = sp.Symbol("sqrt2pi", positive=True)
@@ -83,11 +84,29 @@ def _word(word: str) -> str:
     return word if len(word) == 1 else rf"\mathrm{{{word}}}"
 
 
+class Phi(sp.Function):  # type: ignore[misc]  # SymPy ships no types
+    """The normal distribution function, for printing: c + c erf(u) is written 2 c Phi(sqrt(2) u)."""
+
+
+def _with_normal_cdf(expr: sp.Basic) -> sp.Basic:
+    return expr.replace(lambda e: isinstance(e, sp.Add) and e.has(sp.erf), _collect_cdf)
+
+
+def _collect_cdf(expr: sp.Add) -> sp.Expr:
+    constant = expr.as_coeff_Add()[0]
+    for term in expr.args:
+        coefficient, rest = term.as_coeff_Mul()
+        if constant.is_Rational and constant != 0 and isinstance(rest, sp.erf) and abs(coefficient) == abs(constant):
+            argument = sp.sqrt(2) * rest.args[0] * sp.sign(coefficient * constant)
+            return 2 * constant * Phi(argument) + (expr - constant - term)
+    return expr
+
+
 class Printer(LatexPrinter):  # type: ignore[misc]  # SymPy ships no types
     """SymPy's LatexPrinter with the house rules."""
 
     def __init__(self) -> None:
-        super().__init__({"inv_trig_style": "full", "fold_frac_powers": True, "fold_func_brackets": False})
+        super().__init__({"inv_trig_style": "full", "fold_frac_powers": True, "imaginary_unit": "ri"})
 
     # -- names
 
@@ -184,6 +203,19 @@ class Printer(LatexPrinter):  # type: ignore[misc]  # SymPy ships no types
 
     def _print_Phi(self, expr: sp.Expr, exp: str | None = None) -> str:
         return self._raise(r"\Phi", exp) + self._bracket(expr.args[0])
+
+    def _print_Phi2(self, expr: sp.Expr, exp: str | None = None) -> str:
+        h, k, r = (self._print(a) for a in expr.args)
+        return self._raise(r"\Phi_{2}", exp) + rf"\left({h}, {k}; {r}\right)"
+
+    def _print_Rational(self, expr: sp.Rational) -> str:
+        # A constant that was published as a decimal stays one.
+        digits = sp.multiplicity(2, expr.q), sp.multiplicity(5, expr.q)
+        if expr.q > 10**6 and 2 ** digits[0] * 5 ** digits[1] == expr.q:
+            places = max(digits)
+            text = str(abs(expr.p) * 10**places // expr.q).rjust(places + 1, "0")
+            return ("- " if expr.p < 0 else "") + f"{text[:-places]}.{text[-places:]}"
+        return str(super()._print_Rational(expr))
 
     def _print_loggamma(self, expr: sp.Expr, exp: str | None = None) -> str:
         return self._raise(r"\log", exp) + r"\Gamma" + self._bracket(expr.args[0])
@@ -331,6 +363,9 @@ def latex_lines(expr: Any, width: int = 78) -> list[str]:
     if not isinstance(expr, sp.Add):
         return [tex]
     printer = Printer()
+    expr = _with_normal_cdf(expr)
+    if not isinstance(expr, sp.Add):
+        return [tex]
     lines: list[str] = []
     for term in printer._as_ordered_terms(expr):
         negative = term.could_extract_minus_sign()

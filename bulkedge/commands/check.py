@@ -75,8 +75,10 @@ class CheckReport(Result):
 
     def latex(self) -> str:
         """An array of IDs, predictions and measurements."""
+        from derivations.render import escape
+
         body = r" \\ ".join(
-            rf"\text{{{r.check.id}}} & {r.predicted:.6g} & {r.measured.value:.6g} \pm {r.measured.stderr:.1g}"
+            rf"\text{{{escape(r.check.id)}}} & {r.predicted:.6g} & {r.measured.value:.6g} \pm {r.measured.stderr:.1g}"
             rf" & \text{{{r.verdict.value}}}"
             for r in self.results
         )

@@ -28,7 +28,9 @@ class ListResult(Result):
 
     def latex(self) -> str:
         """A two-column array of IDs and titles."""
-        body = r" \\ ".join(rf"\text{{{i}}} & \text{{{t}}}" for i, t, *_ in self.statements)
+        from derivations.render import escape
+
+        body = r" \\ ".join(rf"\text{{{i}}} & \text{{{escape(t)}}}" for i, t, *_ in self.statements)
         return rf"\begin{{array}}{{ll}} {body} \end{{array}}"
 
 
