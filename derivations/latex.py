@@ -116,10 +116,17 @@ class Printer(LatexPrinter):  # type: ignore[misc]  # SymPy ships no types
     _print_Dummy = _print_Symbol
     _print_RandomSymbol = _print_Symbol
 
-    def _print_Indexed(self, expr: sp.Indexed, exp: str | None = None) -> str:
-        base = symbol_name(str(expr.base))
-        tex = f"{base}_{{{','.join(self._print(i) for i in expr.indices)}}}"
-        return self._raise(tex, exp)
+    def _print_Indexed(self, expr: sp.Indexed) -> str:
+        # The star goes above the indices: c_{1}^{star}.
+        name, star, above = symbol_name(str(expr.base)).partition("^")
+        name = rf"\left({name}\right)" if "_" in name else name
+        return f"{name}_{{{','.join(self._print(i) for i in expr.indices)}}}{star}{above}"
+
+    def _helper_print_standard_power(self, expr: sp.Pow, template: str) -> str:
+        if isinstance(expr.base, sp.Indexed):
+            base = self.parenthesize_super(self._print(expr.base))
+            return template % (base, self._print(expr.exp))
+        return str(super()._helper_print_standard_power(expr, template))
 
     def _print_IndexedBase(self, expr: sp.IndexedBase) -> str:
         return symbol_name(str(expr))
