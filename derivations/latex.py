@@ -332,7 +332,7 @@ def latex(expr: Any) -> str:
     """
     if isinstance(expr, str):
         raise UnknownHead(f"text is not a formula: {expr[:40]!r}")
-    return _tidy(str(Printer().doprint(sp.sympify(expr, strict=True))))
+    return _tidy(str(Printer().doprint(_with_normal_cdf(sp.sympify(expr, strict=True)))))
 
 
 def _tidy(tex: str) -> str:
