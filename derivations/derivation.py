@@ -1,9 +1,9 @@
 """The derivation engine: steps that are verified one by one, and printed from the expressions that were verified.
 
 A derivation is a chain of expressions. Every step says how its expression follows from the one before (a relation) and
-why (a reason, in words). `verify` tries, in this order: an exact proof by SymPy; evaluation at random admissible points
-to 25 digits; ball arithmetic. It records which one held; a step that none of them decides fails. Formulas are never
-typed as text, so what is printed is what was verified.
+why (a reason, in words). `verify` tries, in this order: an exact proof by SymPy; ball arithmetic, for constants; both
+sides at random admissible points to 25 digits. It records which one held; a step that none of them decides fails.
+Formulas are never typed as text, so what is printed is what was verified.
 
     from theory import symbols as s
     from theory.marchenko_pastur import edges
@@ -268,8 +268,10 @@ class Derivation:
 
         return as_text(self.verify())
 
-    def _repr_latex_(self) -> str:
-        return self.latex()
+    def _repr_markdown_(self) -> str:
+        from derivations.render import as_markdown
+
+        return as_markdown(self.verify())
 
 
 @functools.cache

@@ -144,6 +144,19 @@ def document(body: str) -> str:
     return "\\documentclass[11pt]{article}\n" + PREAMBLE + "\\begin{document}\n" + body + "\\end{document}\n"
 
 
+def as_markdown(verified: Verified) -> str:
+    """The same as Markdown with formulas between dollar signs, as notebooks show it."""
+    d = verified.derivation
+    parts = [f"**{d.id}** {d.title}", *([d.notation] if d.notation else [])]
+    for number, (step, relation, way) in enumerate(verified.steps, 1):
+        evidence = "" if way == "start" else f" *({way})*"
+        parts.append(
+            f"{number}. {step.reason}{evidence}\n\n$$\\displaystyle {_lead(relation)}{latex(step.expression)}$$"
+        )
+    parts.append(f"Claim reached: {', '.join(verified.reached)}. Source: {d.source}.")
+    return "\n\n".join(parts) + "\n"
+
+
 def as_text(verified: Verified) -> str:
     """The same as plain text, formulas in SymPy's notation."""
     d = verified.derivation

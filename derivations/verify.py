@@ -1,4 +1,4 @@
-"""How a step is verified: exactly, else at random points to 25 digits; undecided is a failure.
+"""How a step is verified: exactly, else (constants) by enclosure, else at random points to 25 digits, else not at all.
 
 The exact route never runs before a numerical look: a step that is false at some admissible point is refuted there at
 once, and SymPy is asked to prove only what is numerically true.
@@ -11,6 +11,7 @@ import itertools
 import random
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import sympy as sp
@@ -114,10 +115,24 @@ def equal(a: Any, b: Any, domain: Domain) -> str:
         trouble = error
     if _vanishes(a - b):
         return "exact"
+    if not symbols and _enclosed(a - b):
+        return f"enclosure: the difference vanishes to {DIGITS} digits"
     if trouble is not None:
         raise trouble
     checked = _look(a, b, domain.points(symbols, POINTS), DIGITS)
     return f"checked to {DIGITS} digits" + (f" at {checked} points" if symbols else "")
+
+
+def _enclosed(difference: Any) -> bool:
+    """Whether ball arithmetic encloses a constant difference within 10^-DIGITS of zero."""
+    from theory.ball import enclose_expr
+    from theory.errors import InputError, PrecisionError
+
+    try:
+        ball = enclose_expr(difference + 1, DIGITS + 1)
+    except (InputError, PrecisionError):
+        return False
+    return ball.contains(1) and ball.error < Fraction(1, 10**DIGITS)
 
 
 def _look(a: Any, b: Any, points: Iterable[dict[Any, Any]], digits: int) -> int:

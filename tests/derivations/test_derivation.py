@@ -89,6 +89,13 @@ def test_every_relation(before: Any, relation: Any, after: Any, way: str | None)
         assert verified.steps[1][2] == way
 
 
+def test_constants_are_enclosed() -> None:
+    left, right = sp.sin(sp.pi / 7) * sp.sin(2 * sp.pi / 7) * sp.sin(3 * sp.pi / 7), sp.sqrt(7) / 8
+    assert chain(Step(left), Step(right, "=", "known"), claim=right).verify().how.startswith(("exact", "enclosure"))
+    with pytest.raises(DerivationError, match="refuted"):
+        chain(Step(left), Step(right + sp.Rational(1, 10**8), "="), claim=right).verify()
+
+
 def test_undecided_is_a_failure() -> None:
     # Nothing can be evaluated for an unnamed function, and SymPy does not prove it.
     with pytest.raises(DerivationError, match=r"stay free|no value|not stable"):
@@ -150,6 +157,7 @@ def test_rendering_prints_what_was_verified() -> None:
     assert r"={}&\fit{x^{2} + 2 x + 1}" in tex
     assert r"\textit{exact}" in tex.replace(r"\hfill", "") or r"}{exact}" in tex
     assert "x**2 + 2*x + 1" in text
+    assert "$$\\displaystyle ={}x^{2} + 2 x + 1$$" in d._repr_markdown_()
     with pytest.raises(ValueError, match="ASCII"):
         escape("naïve")
 
