@@ -190,17 +190,18 @@ def tidied(expr: sp.Expr) -> sp.Expr:
     def name(e: sp.Expr) -> sp.Expr:
         return names.setdefault(e, sp.Dummy(positive=True))
 
-    def is_atom(e: sp.Expr) -> bool:
-        root = e.is_Pow and e.exp.is_Rational and e.exp.q == 2 and e.base.is_Add
-        return bool(e.free_symbols) and (isinstance(e, sp.Function | sp.exp) or root)
-
     def rename(e: sp.Expr) -> sp.Expr:
-        if is_atom(e):
-            return name(sp.sqrt(e.base)) ** (2 * e.exp) if e.is_Pow and e.base is not sp.E else name(e)
+        if e.free_symbols and e.is_Pow and e.base.is_Add and e.exp.is_Rational:
+            if e.exp.q == 2:
+                return name(sp.sqrt(e.base)) ** (2 * e.exp)
+            if e.exp.is_Integer and e.exp < 0:  # a denominator stays a denominator
+                return name(1 / e.base) ** (-e.exp)
+        if e.free_symbols and isinstance(e, sp.Function | sp.exp):
+            return name(e)
         return e.func(*map(rename, e.args)) if e.args else e
 
     opened = sp.expand(rename(expr))
-    radicand = {d: e.base for e, d in names.items() if e.is_Pow and e.base is not sp.E}
+    radicand = {d: e.base for e, d in names.items() if e.is_Pow and e.exp == sp.Rational(1, 2)}
     collected: dict[sp.Expr, sp.Expr] = {}
     dummies = set(names.values())
     for addend in sp.Add.make_args(opened):
