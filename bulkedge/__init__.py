@@ -14,6 +14,10 @@ __version__ = "0.1.0"
 _PUBLIC = {
     # functions of the command line
     "hermite": "bulkedge.commands.hermite",
+    "kernel": "bulkedge.commands.kernel",
+    "sphere": "bulkedge.commands.sphere",
+    "kernel_matrix": "numerics.kernel_matrix",
+    "kernel_gradient": "numerics.kernel_matrix",
     "outliers": "bulkedge.commands.outliers",
     "mp": "bulkedge.commands.mp",
     "spike": "bulkedge.commands.spike",

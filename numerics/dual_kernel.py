@@ -46,7 +46,8 @@ def bivariate_cdf(h: Array, k: Array, r: Array) -> Array:
         gap = affine(-x, other, r)
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             slope = np.where(x == 0, np.copysign(np.inf, gap), gap / (x * c))
-        return scipy.special.owens_t(x, slope)  # type: ignore[no-any-return]
+        value: Array = scipy.special.owens_t(x, slope)
+        return value
 
     apart = (h * k < 0) | ((h * k == 0) & (h + k < 0))
     value = (scipy.special.ndtr(h) + scipy.special.ndtr(k)) / 2 - owen(h, k) - owen(k, h) - np.where(apart, 0.5, 0.0)
@@ -88,7 +89,8 @@ class Affine(sp.Function):  # type: ignore[misc]
 
 def affine(a: Array, b: Array, r: Array) -> Array:
     """a r + b as (a + b) - (1 - r) a for r > 0 and (b - a) + (1 + r) a else: 1 -+ r is exact next to +-1."""
-    return np.where(r > 0, (a + b) - (1 - r) * a, (b - a) + (1 + r) * a)
+    value: Array = np.where(r > 0, (a + b) - (1 - r) * a, (b - a) + (1 + r) * a)
+    return value
 
 
 def in_scales(expression: sp.Expr) -> sp.Expr:
@@ -174,16 +176,18 @@ def scale_coefficients(f: Nonlinearity, scales: Array, degree: int) -> tuple[Arr
     return coefficients[where], second[where]
 
 
-def series(
-    f: Nonlinearity, g: Nonlinearity, s: Array, t: Array, largest: float, tolerance: float
-) -> Series:
+def series(f: Nonlinearity, g: Nonlinearity, s: Array, t: Array, largest: float, tolerance: float) -> Series:
     """The series for rows of scales s and columns of scales t, correlations up to `largest` in size.
 
     Accuracy: what is left out is at most largest^(K+1) sqrt(tail_f tail_g) <= tolerance sqrt(E f^2 E g^2).
     Errors: ConvergenceError where more than MAX_TERMS terms would be needed (kinks, and two inputs nearly parallel).
     """
     if f.deltas or g.deltas:
-        raise InputError("nonlinearity", "a kinked function without a closed form has no second derivative here", "use the kernel itself")
+        raise InputError(
+            "nonlinearity",
+            "a kinked function without a closed form has no second derivative here",
+            "use the kernel itself",
+        )
     degree = 32
     while True:
         a, fa = scale_coefficients(f, s, degree)
@@ -199,3 +203,19 @@ def series(
                 "loosen the tolerance, or drop nearly parallel rows"
             )
         degree = min(2 * degree, MAX_TERMS)
+
+
+def curve(f: Nonlinearity, correlations: Array, s: float = 1.0, t: float = 1.0, tolerance: float = 1e-6) -> Array:
+    """E[f(s z1) f(t z2)] along correlations in [-1, 1].
+
+    Accuracy: rounding with a closed form, else `tolerance` relative to the value at one. Errors: ConvergenceError.
+    """
+    r = np.clip(np.asarray(correlations, dtype=float), -1, 1)
+    closed = closed_form(f, f)
+    one = np.ones(1)
+    if closed is not None:
+        value: Array = closed(s * one, t * one, r, np.maximum(np.sqrt((1 - r) * (1 + r)), SMALLEST))
+        return value
+    expansion = series(f, f, s * one, t * one, float(np.max(np.abs(r))), tolerance)
+    found: Array = expansion(slice(0, 1), slice(0, 1), r[None])[0]
+    return found

@@ -106,13 +106,15 @@ def kernel_gradient(
     mixed = data.filled(_Kernel(slope, slope, data, tolerance))
     own = data.filled(_Kernel(bend, f, data, tolerance, at_zero=False))
     if cotangent is None:
-        return weight_variance * (mixed[:, :, None] * y[None] + own[:, :, None] * x[:, None])
+        jacobian: Array = weight_variance * (mixed[:, :, None] * y[None] + own[:, :, None] * x[:, None])
+        return jacobian
     G = np.asarray(cotangent, dtype=x.dtype)
     if G.shape != mixed.shape:
         raise InputError("cotangent", f"its shape is {G.shape}, the matrix's {mixed.shape}", "give one number an entry")
     if Y is None:
         G = G + G.T
-    return weight_variance * ((G * mixed) @ y + np.sum(G * own, axis=1)[:, None] * x)
+    gradient: Array = weight_variance * ((G * mixed) @ y + np.sum(G * own, axis=1)[:, None] * x)
+    return gradient
 
 
 class _Data:
@@ -128,27 +130,28 @@ class _Data:
 
     def gram(self) -> Array:
         """x.y; numpy takes the symmetric product (half the work) when both are one array."""
-        return self.x @ self.y.T
+        product: Array = self.x @ self.y.T
+        return product
 
     def largest(self) -> float:
         """The largest correlation in size off the diagonal."""
         top = 0.0
-        for rows, columns, r in self.blocks(self.gram()):
+        for rows, columns, r in self.blocks(self.gram(), self.symmetric):
             size = np.abs(r)
             if self.symmetric:
                 shared = np.arange(rows.stop - rows.start)
-                size[shared, shared] = 0
+                size[shared, shared + rows.start - columns.start] = 0
             top = max(top, float(size.max(initial=0.0)))
         return min(top, 1.0)
 
-    def blocks(self, gram: Array) -> Any:
-        """Row blocks (rows, columns, correlations), the upper part only if symmetric; correlations are in place."""
+    def blocks(self, gram: Array, upper: bool) -> Any:
+        """Row blocks (rows, columns, correlations), the upper part only or all; correlations are in place."""
         n, m = gram.shape
         inverse_x, inverse_y = (1 / np.where(v == 0, 1, v) for v in (self.norms_x, self.norms_y))
         step = max(1, BLOCK // max(m, 1))
         for start in range(0, n, step):
             rows = slice(start, min(start + step, n))
-            columns = slice(start, m) if self.symmetric else slice(0, m)
+            columns = slice(start if upper else 0, m)
             r = gram[rows, columns]
             r *= inverse_x[rows, None]
             r *= inverse_y[columns]
@@ -161,12 +164,14 @@ class _Data:
         if self.symmetric:
             # Exactly one on the diagonal: the rounded angle between a row and itself is not zero.
             np.fill_diagonal(result, self.norms_x * self.norms_x)
-        for rows, columns, r in self.blocks(result):
+        # E[f(u) g(v)] of two different functions is not symmetric, even on one set of rows.
+        upper = self.symmetric and kernel.f == kernel.g
+        for rows, columns, r in self.blocks(result, upper):
             if self.symmetric:
                 shared = np.arange(rows.stop - rows.start)
-                r[shared, shared] = 1
+                r[shared, shared + rows.start - columns.start] = 1
             r[...] = kernel.block(rows, columns, r)
-            if self.symmetric:
+            if upper:
                 inside = rows.stop - rows.start
                 lower = np.tril_indices(inside, -1)
                 r[lower] = r[:, :inside].T[lower]
@@ -207,10 +212,7 @@ class _Kernel:
             zero = np.flatnonzero(scales == 0)
             if not len(zero):
                 continue
-            if not self.at_zero:
-                line = np.zeros(len(others))
-            else:
-                line = float(value_at_zero(own)) * _means(h, others)
+            line = float(value_at_zero(own)) * _means(h, others) if self.at_zero else np.zeros(len(others))
             if axis == 0:
                 result[zero] = line
             else:

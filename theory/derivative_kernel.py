@@ -18,9 +18,7 @@ readout_variance = sp.Symbol("v_a", positive=True)
 weight_variance = sp.Symbol("v_w", positive=True)
 
 
-def derivative_dual(
-    f: Nonlinearity, first: int = 1, second: int = 1, g: Nonlinearity | None = None
-) -> sp.Expr | None:
+def derivative_dual(f: Nonlinearity, first: int = 1, second: int = 1, g: Nonlinearity | None = None) -> sp.Expr | None:
     """E[f^(first)(u) g^(second)(v)] in q11, q12, q22, distributional, or None where no closed form is known.
 
     Valid for: 0 < q11, q22, q12^2 < q11 q22 (with a delta in both, the kernel is not finite at correlation one).

@@ -18,7 +18,8 @@ from flint import arb
 from theory import ball, plane
 from theory.enclosure import Enclosure, check_digits
 from theory.errors import InputError, PrecisionError
-from theory.gaussian import enclose
+from theory.gaussian import enclose, moment
+from theory.hermite import Coefficient
 from theory.kernel import dual, scaled
 from theory.nonlinearity import Nonlinearity, product
 from theory.symbols import q11 as s11
@@ -250,3 +251,26 @@ def coefficients_or_balls(f: Nonlinearity, degree: int, digits: int) -> list[Enc
 
 def _ball(x: Enclosure) -> Any:
     return ball.rational(x.value) + arb(0, ball.rational(x.error).upper())
+
+
+def series_coefficient(f: Nonlinearity, g: Nonlinearity, k: int, digits: int) -> tuple[Coefficient, bool]:
+    """c_k(f) c_k(g), orthonormal, exact where both are; whether the digits were reached (a zero by parity has them).
+
+    Source: H4.
+    """
+    first, second = moment(f, k), moment(g, k)
+    if first is not None and second is not None:
+        exact = sp.expand(first * second) / sp.factorial(k)
+        return Coefficient(k, exact, ball.enclose_expr(exact, digits + 2)), True
+    reached = True
+    factors = []
+    for h in (f,) if f == g else (f, g):
+        try:
+            factors.append(enclose(h, digits + 1, k))
+        except PrecisionError as error:
+            if error.best is None:
+                raise
+            factors.append(error.best)
+            reached = False
+    product_ = _times(factors[0], factors[-1])
+    return Coefficient(k, None, _times(product_, ball.enclose_expr(1 / sp.factorial(k), 2))), reached

@@ -216,5 +216,5 @@ def tidied(expr: sp.Expr) -> sp.Expr:
 
 
 def _factored(coef: sp.Expr) -> sp.Expr:
-    merged = sp.factor_terms(sp.factor(sp.together(sp.expand(coef))))
+    merged = sp.factor(sp.together(sp.expand(coef)))
     return merged if merged.count_ops() <= coef.count_ops() else coef

@@ -6,6 +6,8 @@ from __future__ import annotations
 # the same name (listed in bulkedge/__init__.py) and `run(arguments)`.
 COMMANDS = {
     "hermite": "Hermite coefficients of a function, exact or with a rigorous error bound",
+    "kernel": "the dual kernel of a function: closed form, series, certified value",
+    "sphere": "eigenvalues of a function's kernel on the sphere",
     "outliers": "number of outliers after two gradient steps, in exact arithmetic",
     "mp": "the Marchenko-Pastur law: edges, atom, mean, variance",
     "spike": "the outlier and overlaps of a rank-one spike, and the strength behind an outlier",
