@@ -25,6 +25,7 @@ _PUBLIC = {
     "risk": "bulkedge.commands.risk",
     "spectrum": "bulkedge.commands.spectrum",
     "floor": "bulkedge.commands.floor",
+    "weights": "bulkedge.commands.weights",
     "check": "bulkedge.commands.check",
     "list": "bulkedge.commands.list",
     "show": "bulkedge.commands.show",

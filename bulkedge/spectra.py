@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
+    from numerics.weights import WeightSpectrum
+
 _SIDE = 1200  # of the larger side of a simulated matrix: a second or two of work
 _FEWEST = 40  # singular values that make a histogram
 
@@ -27,7 +29,13 @@ def _sizes(ratio: float) -> tuple[int, int]:
 
 
 def draw_spectrum(
-    axes: Any, values: NDArray[np.float64], law: MarchenkoPastur | SingularValueLaw, outliers: Sequence[float] = ()
+    axes: Any,
+    values: NDArray[np.float64],
+    law: MarchenkoPastur | SingularValueLaw,
+    outliers: Sequence[float] = (),
+    *,
+    histogram: str = "simulated",
+    marked: str = "predicted outlier",
 ) -> None:
     """The histogram of the non-zero values, normalised to the law's continuous mass, the law, and outliers as lines."""
     lower, upper = law.edges
@@ -38,12 +46,12 @@ def draw_spectrum(
         width = (upper - lower) / 50
         bins = np.arange(left - width, right + 2 * width, width)
         weights = np.full(values.size, mass / values.size / width)
-        axes.hist(values, bins=bins, weights=weights, color="#56B4E9", label="simulated")
+        axes.hist(values, bins=bins, weights=weights, color="#56B4E9", label=histogram)
     angle = np.linspace(0, np.pi, 400)
     grid = lower + (upper - lower) * np.sin(angle / 2) ** 2
     axes.plot(grid, law.pdf(grid), color="#000000", lw=1.3, label="Marchenko-Pastur")
     for index, value in enumerate(outliers):
-        axes.axvline(value, color="#D55E00", ls="--", lw=1.2, label=None if index else "predicted outlier")
+        axes.axvline(value, color="#D55E00", ls="--", lw=1.2, label=None if index else marked)
     # The density at ratio 1 is unbounded at 0; the picture need not be.
     inner = law.pdf(law.ppf(law.atom + mass * np.linspace(0.02, 0.98, 25)))
     axes.set_ylim(0, 1.4 * float(inner.max()))
@@ -78,4 +86,19 @@ def spike_figure(ratio: float, strength: float, seed: int = 0) -> Figure:
     draw_spectrum(axes, values, MarchenkoPastur(ratio).singular_values(), outliers)
     axes.set_xlabel("singular value")
     axes.set_title(f"strength {strength:g}, d = {d}, N = {width}", fontsize=9)
+    return figure
+
+
+def weights_figure(report: WeightSpectrum) -> Figure:
+    """The singular values of a user's matrix, the law of its noise, and the outliers found."""
+    count = len(report.outliers)
+    law = report.law.singular_values()
+    figure, axes = new_figure()
+    # The histogram is that of the bulk; the outliers, few among many, are marked above the axis.
+    draw_spectrum(axes, report.values[count:], law, report.outliers, histogram="bulk", marked="outlier found")
+    axes.set_xlabel("singular value")
+    fits = "fits" if report.fit.p >= 0.01 else "does not fit"
+    axes.set_title(
+        f"{report.shape[0]} x {report.shape[1]}: Marchenko-Pastur {fits} (p = {report.fit.p:.2g})", fontsize=9
+    )
     return figure

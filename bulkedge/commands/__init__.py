@@ -15,6 +15,7 @@ COMMANDS = {
     "risk": "test and training risk after one gradient step, at one step size or along a curve",
     "spectrum": "exact spectrum of the kernel with spiked features, at any dimension and spike",
     "floor": "what kernels leave of a link, and whether one large step can do better",
+    "weights": "spectrum of a weight matrix in a file: bulk, outliers, strengths, fit",
     "check": "run the ledger of checks, each with its negative control",
     "list": "list the statements",
     "show": "show one statement: formula, assumptions, sources, checks",
