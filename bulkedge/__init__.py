@@ -19,6 +19,7 @@ _PUBLIC = {
     "kernel_matrix": "numerics.kernel_matrix",
     "kernel_gradient": "numerics.kernel_matrix",
     "outliers": "bulkedge.commands.outliers",
+    "align": "bulkedge.commands.align",
     "mp": "bulkedge.commands.mp",
     "spike": "bulkedge.commands.spike",
     "convert": "bulkedge.commands.convert",

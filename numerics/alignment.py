@@ -14,8 +14,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import sympy as sp
 from numpy.typing import NDArray
 from scipy.special import erf
+
+from numerics.functions import constants, vectorised
+from theory.errors import InputError
+from theory.moments import one_sided
+from theory.nonlinearity import Nonlinearity, jump
 
 Floats = NDArray[np.float64]
 Function = Callable[[Floats], Floats]
@@ -155,3 +161,28 @@ def further_direction(
         return np.asarray(y * mu1 * total(folded_slope, y, q))
 
     return F, dF
+
+
+def further_limits(sigma: Nonlinearity, g: Nonlinearity, alpha: float, noise: float) -> Limits | None:
+    """T3's limits for T6's further direction a|a| of a reused batch, or None if sigma' does not jump.
+
+    Accuracy: `error` is the change under a finer grid.  Errors: InputError for an activation that jumps itself.
+    Source: T6.
+    """
+    slope = sigma.derivative()
+    if slope.deltas:
+        raise InputError("activation", f"{sigma.name} jumps: its gradient is not defined", "give a continuous one")
+    kinks = tuple(
+        Kink(float(at), *(float(x) for x in one_sided(slope, at)))
+        for at in slope.kinks
+        if sp.simplify(jump(slope, at)) != 0
+    )
+    if not kinks:
+        return None
+    link, here = constants(g), constants(sigma)
+    assert here.derivative_second is not None
+    second = link.second_moment + noise**2
+    v = second * max(here.derivative_second - here.mu1**2, 0.0) / alpha
+    F, dF = further_direction(kinks, here.mu1, link.mu0 * here.curvature, v, alpha)
+    breaks = tuple(sorted({0.0, *(float(b) for b in g.kinks)}))
+    return direct_limits(F, dF, vectorised(g), alpha, noise, "reused", breaks)

@@ -36,6 +36,7 @@ Combination = dict[sp.Expr, sp.Expr]  # transcendental basis element -> coeffici
 
 _ROOT_2PI = sp.sqrt(2 * sp.pi)
 _MAX_ADDENDS = 60  # of a sum that is searched for a hidden parity
+_MAX_OPERATIONS = 300  # likewise
 
 
 @dataclass(frozen=True)
@@ -98,7 +99,7 @@ def parts(f: Nonlinearity) -> Parts:
     if all(piece.expr == 0 for piece in rest):
         return Parts(tuple(terms), None)
     left = Nonlinearity(f.name, merged(rest))
-    if left.parity == 0 and len(left.pieces) == 1 and len(left.pieces[0].expr.args) <= _MAX_ADDENDS:
+    if left.parity == 0 and len(left.pieces) == 1 and _worth_searching(left.pieces[0].expr):
         taken = _hidden_parity(left.pieces[0].expr)
         if taken is not None:
             closed, parity = taken
@@ -106,6 +107,11 @@ def parts(f: Nonlinearity) -> Parts:
             remainder = Nonlinearity(f.name, (Piece(-sp.oo, sp.oo, left.pieces[0].expr - closed),))
             return Parts(tuple(terms), remainder, parity)
     return Parts(tuple(terms), left, left.parity)
+
+
+def _worth_searching(expr: sp.Expr) -> bool:
+    """Whether a hidden parity is looked for: in long expressions the search costs minutes (products of mish')."""
+    return len(expr.args) <= _MAX_ADDENDS and int(expr.count_ops()) <= _MAX_OPERATIONS
 
 
 def _hidden_parity(expr: sp.Expr) -> tuple[sp.Expr, int] | None:

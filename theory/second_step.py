@@ -117,7 +117,7 @@ def powers_of_p(k: int, batch: str, label: Label) -> Poly:
     """F_k = y p^k with p = q + iota y/alpha: the direction of `rank_one` without its constant.  Source: T3."""
     check_power(k)
     reused = check_batch(batch) == "reused"
-    return {(1 + i, j): c * _power(label.inverse_alpha, i, label) for i, j, c in _binomial(k, reused)}
+    return {(1 + i, j): _power(label.inverse_alpha, i, label) * c for i, j, c in _binomial(k, reused)}
 
 
 def as_expression(poly: Poly) -> sp.Expr:

@@ -9,6 +9,7 @@ COMMANDS = {
     "kernel": "the dual kernel of a function: closed form, series, certified value",
     "sphere": "eigenvalues of a function's kernel on the sphere",
     "outliers": "number of outliers after two gradient steps, in exact arithmetic",
+    "align": "how much of the target the second step's directions have seen",
     "mp": "the Marchenko-Pastur law: edges, atom, mean, variance",
     "spike": "the outlier and overlaps of a rank-one spike, and the strength behind an outlier",
     "convert": "step sizes, ridges and ratios of one paper in the units of another",

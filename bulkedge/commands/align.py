@@ -1,0 +1,251 @@
+"""`bulkedge align`: how much of the target the second step's k-th direction has seen."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from bulkedge.result import Result, Table
+
+if TYPE_CHECKING:
+    import sympy as sp
+
+    from numerics.alignment import Limits
+    from theory.directions import Direction, Value
+    from theory.nonlinearity import Nonlinearity
+    from theory.parse import Numeric
+
+ORDERS = 4  # spikes looked at for "reached from"; derivatives of other activations than polynomials grow fast
+
+
+@dataclass(frozen=True)
+class AlignResult(Result):
+    """The limits of b_k: a Direction, the table of what is reached when, and closed forms where both are polynomial.
+
+    `forms` are (F_k, signal, squared norm) in Hermite coefficients, or None; `further` is T6's direction a|a|.
+    """
+
+    command: ClassVar[str] = "align"
+    reading: str
+    power: int
+    digits: int
+    direction: Direction
+    reach: list[dict[str, Any]]
+    forms: tuple[sp.Expr, sp.Expr, sp.Expr] | None
+    further: Limits | None
+
+    def _named(self) -> list[tuple[str, Value]]:
+        d = self.direction
+        return [("signal", d.signals[0]), ("norm2", d.norm2), ("cosine", d.cosines[0])]
+
+    @property
+    def unreached(self) -> list[str]:
+        """The fields that did not reach the digits asked for."""
+        return [n for n, v in self._named() if v.exact is None and not v.enclosure.reaches(self.digits)]
+
+    @property
+    def exit_status(self) -> int:
+        """3 if the digits were not reached."""
+        return 3 if self.unreached else 0
+
+    def payload(self) -> dict[str, Any]:
+        """`signal`, `norm2`, `cosine`, `reading`, `errors`; `exact`, `signals`, `cosines`, `reach`, closed forms."""
+        payload: dict[str, Any] = {name: v.enclosure.value_string(self.digits) for name, v in self._named()}
+        payload["reading"] = self.reading
+        payload["exact"] = {name: None if v.exact is None else str(v.exact) for name, v in self._named()}
+        payload["errors"] = {
+            name: "0" if v.exact is not None else v.enclosure.error_string() for name, v in self._named()
+        }
+        payload["signals"] = [v.enclosure.value_string(self.digits) for v in self.direction.signals]
+        payload["cosines"] = [v.enclosure.value_string(self.digits) for v in self.direction.cosines]
+        payload["reach"] = self.reach
+        payload["closed_form"] = (
+            None if self.forms is None else dict(zip(("F", "signal", "norm2"), map(str, self.forms), strict=True))
+        )
+        if self.further is not None:
+            payload["further"] = {
+                "left": "a|a|",
+                "signal": repr(self.further.signal),
+                "norm2": repr(self.further.norm2),
+                "cosine": repr(self.further.cosine),
+                "error": f"{self.further.error:.2e}",
+            }
+        return payload
+
+    def tables(self) -> tuple[Table, ...]:
+        """The limits, then which direction is reached from which spike on."""
+        limits = tuple(
+            (
+                name,
+                v.enclosure.value_string(self.digits),
+                "exact" if v.exact is not None else v.enclosure.error_string(),
+            )
+            for name, v in self._named()
+        )
+        rows = tuple(
+            (
+                str(row["direction"]),
+                row["link"],
+                str(row["information_exponent"]),
+                str(row["generative_exponent"]) + ("" if row["generative_shown"] else " (at most)"),
+                *(_from(row, batch) for batch in ("reused", "fresh")),
+            )
+            for row in self.reach
+        )
+        columns = (
+            "direction",
+            "link",
+            "information exponent",
+            "generative exponent",
+            "reused: from k",
+            "fresh: from k",
+        )
+        tables = [
+            Table(("limit", "value", "error"), limits, f"b_{self.power}, reading {self.reading}"),
+            Table(columns, rows, "reached from spike k on"),
+        ]
+        if self.further is not None:
+            f = self.further
+            shown = (("signal", f"{f.signal:.9g}"), ("norm2", f"{f.norm2:.9g}"), ("cosine", f"{f.cosine:.9g}"))
+            tables.append(Table(("limit", "value"), shown, "further left vector a|a| (T6)"))
+        return tuple(tables)
+
+    def latex(self) -> str:
+        """The closed forms where both functions are polynomial, else the values."""
+        from derivations.latex import latex
+
+        if self.forms is not None:
+            return (
+                rf"\beta \cdot b_{{{self.power}}} \to {latex(self.forms[1])}, \qquad "
+                rf"\lvert b_{{{self.power}}} \rvert^{{2}} \to {latex(self.forms[2])}"
+            )
+        texts = [latex(v.exact) if v.exact is not None else _decimal(v, self.digits) for _, v in self._named()]
+        return (
+            rf"\beta \cdot b_{{{self.power}}} \to {texts[0]}, \qquad \lvert b_{{{self.power}}} \rvert^{{2}} \to "
+            rf"{texts[1]}, \qquad \cos \to {texts[2]}"
+        )
+
+
+def _from(row: dict[str, Any], batch: str) -> str:
+    orders = row.get(f"{batch}_orders", row["orders"])
+    text = f"never up to {orders}" if row[batch] is None else str(row[batch])
+    return text if row[f"{batch}_decided"] else text + " (not all decided)"
+
+
+def _decimal(value: Value, digits: int) -> str:
+    mantissa, _, exponent = value.enclosure.value_string(digits).partition("e")
+    return rf"{mantissa} \cdot 10^{{{int(exponent)}}}" if exponent else mantissa
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Links, the power, the ratio, the batch, noise, activation, digits."""
+    parser.add_argument("link", nargs="+", metavar="LINK", help="a function, or one for each orthogonal direction")
+    parser.add_argument("--power", required=True, metavar="k", help="the order k of the spike")
+    parser.add_argument("--alpha", required=True, metavar="a", help="n/d of both batches")
+    parser.add_argument("--batch", required=True, help="reused or fresh")
+    parser.add_argument("--noise", default="0", help="standard deviation of the labels' noise (default 0)")
+    parser.add_argument(
+        "--activation", metavar="ACT", help="asks for the reading full: F_k = Fbar_k of this activation"
+    )
+    parser.add_argument("--digits", default="15", metavar="D", help="significant digits (default 15)")
+
+
+def align(
+    link: str | sp.Expr | Nonlinearity | Sequence[str | sp.Expr | Nonlinearity],
+    *,
+    power: int,
+    alpha: Numeric,
+    batch: str,
+    noise: Numeric = 0,
+    activation: str | sp.Expr | Nonlinearity | None = None,
+    digits: int = 15,
+) -> AlignResult:
+    """Limits of the k-th direction b_k of the second step: beta.b_k, |b_k|^2 and their cosine.
+
+    b_k = (1/n) X^T F_k(y, X u), F_k = y p^k (reading rank_one), or F_k of T2's reading full with an activation.
+    Valid for: n, d to infinity with n/d = alpha for both batches; y = sum of links + noise, one orthogonal direction
+    each (signal and cosine are those of the first); moments of the label finite; kinked activations with a reused batch
+    at power 1 only (`further` is then the additional direction of T6).
+    Accuracy: exact where every moment has a closed form, else rigorous; `further`: quadrature with a tested error.
+    Errors: InputError.  Source: T3, T2, T6.
+    """
+    from fractions import Fraction
+
+    from theory.directions import Problem, closed_form, reach_table
+    from theory.enclosure import check_digits
+    from theory.errors import InputError
+    from theory.nonlinearity import nonlinearity
+    from theory.parse import nonnegative, positive
+    from theory.phases import check_batch
+    from theory.second_step import check_power
+
+    check_digits(digits)
+    check_power(power)
+    check_batch(batch)
+    ratio, deviation = positive(alpha, "alpha"), nonnegative(noise, "noise")
+    given = list(link) if isinstance(link, list | tuple) else [link]
+    if not given:
+        raise InputError("link", "no link is given", "give one function, or one for each direction")
+    links = tuple(nonlinearity(g, "LINK") for g in given)
+    for g in links:
+        if g.degree == 0:
+            raise InputError("link", f"{g.name} is constant: there is no direction to learn", "give another link")
+    sigma = None if activation is None else nonlinearity(activation, "activation")
+    problem = Problem(links, Fraction(str(ratio)), Fraction(str(deviation)), sigma)
+    found = problem.direction(power, batch, digits)
+    forms, degree = None, links[0].degree
+    degrees = [degree] if sigma is None else [degree, sigma.degree]
+    # Beyond these sizes a closed form fills pages; theory.directions.closed_form gives it all the same.
+    if len(links) == 1 and power <= 2 and all(d is not None and d <= 3 for d in degrees):
+        assert degree is not None
+        forms = closed_form(degree, power, batch, None if sigma is None else sigma.degree)
+    further = None
+    if sigma is not None and batch == "reused" and power == 1 and len(links) == 1:
+        from numerics.alignment import further_limits
+
+        further = further_limits(sigma, links[0], float(ratio), float(deviation))
+    inputs = {
+        "link": [g.name for g in links],
+        "power": power,
+        "alpha": str(ratio),
+        "batch": batch,
+        "noise": str(deviation),
+        "activation": None if sigma is None else sigma.name,
+        "digits": digits,
+    }
+    setting = "n, d -> infinity, n/d = alpha for both batches, correlation loss; y = sum g_j(beta_j.x) + noise"
+    notes = ["derived here and checked by simulation; the limit of b_k itself, before O2's overlap"]
+    if forms is not None:
+        notes.append("closed_form: g = sum g_j He_j, sigma = sum c_j He_j (probabilist), alpha = n/d, s_eps the noise")
+    if problem.reading == "rank_one":
+        notes.append("rank_one replaces W1 by W0 + eta1 mu1 a u^T; give an activation for what W2 really carries (T2)")
+    return AlignResult(
+        inputs,
+        setting,
+        ("T3",) if sigma is None else ("T3", "T2", "T6") if further is not None else ("T3", "T2"),
+        tuple(notes),
+        problem.reading,
+        power,
+        digits,
+        found,
+        reach_table(problem, ORDERS if sigma is None or sigma.degree is not None else min(power, ORDERS)),
+        forms,
+        further,
+    )
+
+
+def run(arguments: argparse.Namespace) -> AlignResult:
+    """Run the command."""
+    from theory.parse import integer
+
+    return align(
+        arguments.link,
+        power=integer(arguments.power, "power"),
+        alpha=arguments.alpha,
+        batch=arguments.batch,
+        noise=arguments.noise,
+        activation=arguments.activation,
+        digits=integer(arguments.digits, "digits"),
+    )

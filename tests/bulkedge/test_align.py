@@ -1,0 +1,100 @@
+"""`bulkedge align`: the contract's fields, both readings, LaTeX, bad input."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import bulkedge
+from bulkedge.cli import main
+
+
+def run(capsys: pytest.CaptureFixture[str], *tokens: str) -> tuple[int, str, str]:
+    status = main(["align", *tokens])
+    out, err = capsys.readouterr()
+    return status, out, err
+
+
+def test_fields_and_an_exact_value(capsys: pytest.CaptureFixture[str]) -> None:
+    tokens = ("z**3 - 3*z", "--power", "2", "--alpha", "2", "--batch", "reused", "--noise", "1/2", "--json")
+    status, out, _ = run(capsys, *tokens)
+    found = json.loads(out)
+    assert status == 0
+    assert found["reading"] == "rank_one"
+    # beta.b_2 = E[z y^3]/alpha^2 = 36 g_3^3 9/alpha^2 at g_3 = 1; noise drops out of E[z y^3] by E[z y] = 0.
+    assert found["exact"]["signal"] == "81"
+    assert found["signal"] == "81"
+    assert found["errors"]["signal"] == found["errors"]["norm2"] == "0"
+    assert float(found["cosine"]) == pytest.approx(81 / float(found["norm2"]) ** 0.5, rel=1e-12)
+    assert found["reach"][0]["information_exponent"] == 3
+    assert (found["reach"][0]["reused"], found["reach"][0]["fresh"]) == (2, None)
+    assert "g3" in found["closed_form"]["signal"]
+
+
+def test_published_setting_of_both_readings() -> None:
+    """The bounded link at alpha = 2, noise .3: .5211 (full), .4859 (rank_one), fresh .5244 and .4584."""
+    link = "sin(1.2*z) + .8*cos(1.5*z) - .8*exp(-9/8)"
+    act = "z + .3*He(2,z) + .15*He(3,z)"
+    expected = {("reused", None): 0.4859, ("reused", act): 0.5211, ("fresh", None): 0.4584, ("fresh", act): 0.5244}
+    for (batch, activation), value in expected.items():
+        found = bulkedge.align(link, power=2, alpha=2, batch=batch, noise=0.3, activation=activation)
+        assert found.payload()["reading"] == ("rank_one" if activation is None else "full")
+        assert float(found.payload()["cosine"]) == pytest.approx(value, abs=5e-5)
+
+
+def test_kinked_activation_shows_the_further_direction(capsys: pytest.CaptureFixture[str]) -> None:
+    common = ("--power", "1", "--alpha", "1", "--batch", "reused", "--activation")
+    _, out, _ = run(capsys, "z**3 - 3*z", *common, "relu", "--json")
+    found = json.loads(out)
+    assert found["signal"] == "0"
+    assert abs(float(found["further"]["cosine"])) > 0.1
+    _, out, _ = run(capsys, "z**3 - 3*z", *common, "softplus", "--json")
+    assert "further" not in json.loads(out)
+    _, table, _ = run(capsys, "z**3 - 3*z", *common, "relu")
+    assert "further left vector" in table
+
+
+def test_several_directions_and_latex(capsys: pytest.CaptureFixture[str]) -> None:
+    _, out, _ = run(capsys, "tanh", "He(3,z)", "--power", "2", "--alpha", "1", "--batch", "reused", "--json")
+    found = json.loads(out)
+    assert len(found["signals"]) == len(found["reach"]) == 2
+    assert found["signals"][0] == found["signal"]
+    for tokens in (("z + He(2,z)",), ("tanh",), ("sin(z)", "--activation", "z + z**2")):
+        status, out, _ = run(capsys, *tokens, "--power", "1", "--alpha", "1", "--batch", "reused", "--latex")
+        assert status == 0
+        assert r"\beta \cdot b_{1} \to" in out
+
+
+def test_digits(capsys: pytest.CaptureFixture[str]) -> None:
+    _, out, _ = run(
+        capsys, "tanh(z)+z**2", "--power", "1", "--alpha", "1", "--batch", "reused", "--digits", "60", "--json"
+    )
+    found = json.loads(out)
+    assert len(found["norm2"]) >= 58
+    assert 0 < float(found["errors"]["norm2"]) < 1e-59
+
+
+@pytest.mark.parametrize(
+    "tokens",
+    [
+        ("tanh", "--power", "1", "--alpha", "0", "--batch", "reused"),
+        ("tanh", "--power", "-1", "--alpha", "1", "--batch", "reused"),
+        ("tanh", "--power", "99", "--alpha", "1", "--batch", "reused"),
+        ("tanh", "--power", "1.5", "--alpha", "1", "--batch", "reused"),
+        ("tanh", "--power", "1", "--alpha", "1", "--batch", "both"),
+        ("tanh", "--power", "1", "--alpha", "1", "--batch", "reused", "--noise", "-1"),
+        ("tanh", "--power", "1", "--alpha", "1", "--batch", "reused", "--activation", "sign"),
+        ("tanh", "--power", "2", "--alpha", "1", "--batch", "reused", "--activation", "relu"),
+        ("exp(z**2/9)", "--power", "2", "--alpha", "1", "--batch", "reused"),
+        ("exp(z**2)", "--power", "1", "--alpha", "1", "--batch", "fresh"),
+        ("2", "--power", "1", "--alpha", "1", "--batch", "fresh"),
+        ("nonsense(z)", "--power", "1", "--alpha", "1", "--batch", "fresh"),
+        ("tanh", "--power", "1", "--alpha", "1"),
+    ],
+)
+def test_bad_input(capsys: pytest.CaptureFixture[str], tokens: tuple[str, ...]) -> None:
+    status, out, err = run(capsys, *tokens, "--json")
+    assert status == 2
+    assert out == ""
+    assert len(err.strip().splitlines()) == 1

@@ -1,0 +1,93 @@
+"""T3 in numbers and closed forms: two kinds of number, the table of reached directions, generative exponents."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+import sympy as sp
+
+from theory import symbols as s
+from theory.directions import Problem, closed_form, generative_exponent, reach_table
+from theory.errors import InputError
+from theory.nonlinearity import nonlinearity
+
+
+def problem(*links: str, alpha: str = "2", noise: str = "0", activation: str | None = None) -> Problem:
+    sigma = None if activation is None else nonlinearity(activation)
+    return Problem(tuple(map(nonlinearity, links)), Fraction(alpha), Fraction(noise), sigma)
+
+
+@pytest.mark.parametrize("batch", ["reused", "fresh"])
+@pytest.mark.parametrize("activation", [None, "z + z**2/5"])
+def test_the_closed_form_takes_the_values(batch: str, activation: str | None) -> None:
+    g, c = (sp.Rational(1, 2), sp.Rational(-1, 3), sp.Rational(1, 4)), (sp.Integer(1), sp.Rational(1, 5))
+    link = " + ".join(f"({x})*He({j},z)" for j, x in enumerate(g, start=1))
+    found = problem(link, alpha="3/2", noise="1/5", activation=activation).direction(1, batch, 30)
+    values = {sp.Symbol(f"g{j}", real=True): x for j, x in enumerate(g, start=1)}
+    values |= {sp.Symbol(f"c{j}", real=True): x for j, x in enumerate(c, start=1)}
+    values |= {s.alpha: sp.Rational(3, 2), s.s_eps: sp.Rational(1, 5)}
+    _, signal, norm2 = closed_form(3, 1, batch, None if activation is None else 2)
+    if activation is not None:
+        # sigma = z + z^2/5 is He_1 + He_2/5 and a constant, which no derivative sees.
+        assert found.signals[0].exact != 0
+    assert sp.simplify(signal.subs(values) - found.signals[0].exact) == 0
+    assert sp.simplify(norm2.subs(values) - found.norm2.exact) == 0
+    value = found.cosines[0].enclosure
+    assert abs(sp.N(found.cosines[0].exact, 40) - sp.Rational(value.value.numerator, value.value.denominator)) < 1e-30
+
+
+def test_rank_one_and_full_agree_up_to_the_constant_where_nothing_is_neglected() -> None:
+    """sigma' linear, centred link: F_1 of `full` is 2 c_2 c_1 y p, so the cosines are the same."""
+    rank_one = problem("z + He(3,z)/5").direction(1, "reused", 20)
+    full = problem("z + He(3,z)/5", activation="z + z**2/7").direction(1, "reused", 20)
+    assert sp.simplify(rank_one.cosines[0].exact - full.cosines[0].exact) == 0
+
+
+def test_enclosures_without_closed_form() -> None:
+    found = problem("tanh(z) + z**2/3", alpha="1.7", noise="0.1", activation="softplus").direction(2, "reused", 25)
+    assert found.signals[0].exact is None
+    assert found.signals[0].enclosure.reaches(25)
+    assert found.norm2.enclosure.reaches(25)
+    coarse = problem("tanh(z) + z**2/3", alpha="1.7", noise="0.1", activation="softplus").direction(2, "reused", 5)
+    assert coarse.norm2.enclosure.contains(found.norm2.enclosure.value)
+
+
+def test_reached_from() -> None:
+    def rows(*links: str, **options: str) -> list[tuple[object, object]]:
+        return [(row["reused"], row["fresh"]) for row in reach_table(problem(*links, **options), 4)]
+
+    assert rows("z**3 - 3*z") == [(2, None)]
+    assert rows("He(2,z)/2 + He(3,z)/6") == [(1, None)]
+    assert rows("cos(z)") == [(None, None)]
+    assert rows("tanh") == [(0, 0)]
+    # Memory carries one direction's label into the other: z_2 is reached at k = 1 only through its own mixed parity.
+    assert rows("tanh", "He(3,z)") == [(0, 0), (2, None)]
+    assert rows("z**3 - 3*z", activation="z + z**2/4") == [(None, None)]  # degree 2: no spike 2
+    # A kink and a reused batch: only k <= 1 is known, and a^2 is blind to an odd link.
+    assert rows("z**3 - 3*z", activation="relu") == [(None, None)]
+
+
+def test_generative_exponents() -> None:
+    def found(link: str) -> tuple[int, bool]:
+        generative = generative_exponent(nonlinearity(link))
+        assert generative is not None
+        return generative.exponent, generative.shown
+
+    assert found("z**3 - 3*z") == (1, True)
+    assert found("z**2") == (2, True)
+    assert found("cos(2*z)") == (2, True)
+    assert found("tanh(z**2 - 1)") == (2, True)
+    assert found("z**2 + z**3") == (1, True)
+    assert generative_exponent(nonlinearity("2")) is None
+
+
+def test_bad_input() -> None:
+    with pytest.raises(InputError, match="vanishes"):
+        problem("z**2 - 1", activation="relu").direction(2, "fresh", 15)
+    with pytest.raises(InputError, match="finite mean"):
+        problem("exp(z**2/9)").direction(2, "reused", 15)
+    with pytest.raises(InputError, match="smooth activations"):
+        problem("tanh", activation="relu").direction(2, "reused", 15)
+    with pytest.raises(InputError):
+        closed_form(0, 1, "reused")

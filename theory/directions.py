@@ -1,0 +1,244 @@
+"""A direction of the second step in numbers or symbols (T3): signal, norm, cosine; what is reached when."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import sympy as sp
+
+from theory import symbols as s
+from theory.alignment import Geometry, cosine
+from theory.enclosure import Enclosure
+from theory.errors import InputError
+from theory.hermite import information_exponent
+from theory.moments import MissingFormError, Moments, enclosed_mean, exact_mean, power
+from theory.nonlinearity import Nonlinearity
+from theory.phases import BATCHES
+from theory.second_step import (
+    Label,
+    Poly,
+    PolynomialActivation,
+    as_expression,
+    enclosed_rational,
+    powers_of_p,
+    spike_function,
+    symbolic_rational,
+)
+from theory.target import AdditiveTarget, PolynomialTarget, label
+
+GUARD = 12  # digits beyond those asked for: cancellation between the terms of a limit
+LONGEST = 300  # operations of an exact expression that is still worth printing
+WITNESSES = 6  # powers of the label tried for the generative exponent
+
+
+@dataclass(frozen=True)
+class Value:
+    """A limit: its closed form, or None, and an enclosure."""
+
+    exact: sp.Expr | None
+    enclosure: Enclosure
+
+    @property
+    def vanishes(self) -> bool | None:
+        """True or False where decided, None where the enclosure holds zero without being it."""
+        if self.exact == 0 or (self.enclosure.exact and self.enclosure.value == 0):
+            return True
+        return None if self.enclosure.contains(Fraction(0)) else False
+
+
+@dataclass(frozen=True)
+class Direction:
+    """beta_j.b_k for each direction, |b_k|^2, and the cosines with the beta_j."""
+
+    signals: tuple[Value, ...]
+    norm2: Value
+    cosines: tuple[Value, ...]
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Links (one a direction, added up), alpha = n/d of both batches, noise, and an activation for the reading `full`.
+
+    Without an activation the reading is `rank_one` in T3's form F_k = y p^k.
+    """
+
+    links: tuple[Nonlinearity, ...]
+    alpha: Fraction
+    noise: Fraction = Fraction(0)
+    activation: Nonlinearity | None = None
+
+    @property
+    def reading(self) -> str:
+        """The reading's name."""
+        return "rank_one" if self.activation is None else "full"
+
+    def geometry(self, batch: str, digits: int | None) -> tuple[Geometry, Label, Moments]:
+        """T3's limits with moments exact (digits None) or enclosed."""
+        kind = Moments(digits)
+        scalar: Any = symbolic_rational if digits is None else enclosed_rational
+        target = AdditiveTarget(tuple(kind.link(g) for g in self.links), scalar(self.noise**2), scalar)
+        inverse = scalar(1 / self.alpha)
+        return Geometry(target, inverse, batch), label(target, inverse), kind
+
+    def function(self, k: int, batch: str, here: Label, kind: Moments) -> Poly:
+        """F_k of the reading."""
+        if self.activation is None:
+            return powers_of_p(k, batch, here)
+        return spike_function(k, batch, "full", kind.activation(self.activation), here)
+
+    def direction(self, k: int, batch: str, digits: int) -> Direction:
+        """b_k: signals, squared norm, cosines, exact where every moment is.
+
+        Accuracy: rigorous; the digits asked for are reached unless a value is zero or nearly so.
+        Errors: InputError where b_k vanishes, a moment may be infinite, or the activation is not usable.
+        Source: T3.
+        """
+        geometry, here, kind = self.geometry(batch, digits + GUARD)
+        F = self.function(k, batch, here, kind)
+        norm2 = geometry.gram(F, F)
+        signals = [geometry.signal(F, j) for j in range(len(self.links))]
+        if norm2.value - norm2.error <= 0:
+            raise InputError("power", f"the direction b_{k} vanishes ({batch} batch)", "take another power or link")
+        forms = self._exact(k, batch)
+        exact: list[sp.Expr | None] = [None] * len(signals) if forms is None else list(forms[0])
+        length = None if forms is None else forms[1]
+        cosines = [cosine(signal, norm2, digits + GUARD) for signal in signals]
+        quotients = [None if x is None else _short(sp.nsimplify(x / sp.sqrt(length))) for x in exact]
+        return Direction(
+            tuple(map(_value, exact, signals)), _value(length, norm2), tuple(map(_value, quotients, cosines))
+        )
+
+    def _exact(self, k: int, batch: str) -> tuple[tuple[sp.Expr, ...], sp.Expr] | None:
+        """Signals and squared norm in closed form, or None where there is none or none worth printing."""
+        try:
+            geometry, here, kind = self.geometry(batch, None)
+            F = self.function(k, batch, here, kind)
+            if sum(c.count_ops() for c in F.values()) > LONGEST:
+                return None
+            found = [sp.expand(geometry.signal(F, j)) for j in range(len(self.links))]
+            norm2 = sp.expand(geometry.gram(F, F))
+        except MissingFormError:
+            return None
+        if any(x.count_ops() > LONGEST for x in (*found, norm2)):
+            return None
+        return tuple(found), norm2
+
+    def reached_from(self, j: int, batch: str, orders: int, digits: int = 15) -> tuple[int | None, bool]:
+        """The first k in 0..orders with beta_j.b_k != 0, or None; and whether every k before was decided.
+
+        Source: T3.
+        """
+        geometry, here, kind = self.geometry(batch, digits)
+        decided = True
+        for k in range(orders + 1):
+            signal = Value(None, geometry.signal(self.function(k, batch, here, kind), j))
+            if signal.vanishes is False:
+                return k, decided
+            decided = decided and signal.vanishes is True
+        return None, decided
+
+
+def _value(exact: sp.Expr | None, enclosure: Enclosure) -> Value:
+    """A value; an enclosure without error is a closed form of its own (zero by parity)."""
+    if exact is None and enclosure.exact:
+        exact = symbolic_rational(enclosure.value)
+    return Value(exact, enclosure)
+
+
+def _short(expression: sp.Expr) -> sp.Expr:
+    return sp.radsimp(expression) if expression.count_ops() <= LONGEST else expression
+
+
+@dataclass(frozen=True)
+class Generative:
+    """A generative exponent: He_k correlates with label^power. `shown` says that no smaller k can."""
+
+    exponent: int
+    power: int
+    shown: bool
+
+
+def generative_exponent(g: Nonlinearity) -> Generative | None:
+    """The smallest k with E[He_k(z) T(y)] != 0 for some T, found through T(y) = y^b, b <= 6.
+
+    k = 1 is shown by a witness; k = 2 is shown for even links, for which E[z | y] = 0; otherwise the result is an
+    upper bound (`shown` False). None: no witness, or a constant link. Noise does not change it.
+    Source: T3; the definition is that of the generative (leap) exponent literature.
+    """
+    if g.degree == 0:
+        return None
+    for k in (1, 2, 3, 4):
+        for b in range(1, WITNESSES + 1):
+            try:
+                y = power(g, b)
+            except InputError:
+                break
+            if _hermite_moment(y, k, g.parity**b):
+                return Generative(k, b, k == 1 or (k == 2 and g.parity == 1))
+    return None
+
+
+def _hermite_moment(f: Nonlinearity, k: int, parity: int) -> bool:
+    """Whether E[f He_k] is shown not to vanish."""
+    terms = sp.Poly(sp.hermite_prob(k, s.z), s.z).terms()
+    total = Enclosure(Fraction(0), Fraction(0), "exact")
+    for (a,), c in terms:
+        total = total + enclosed_mean(f, a, 20, parity) * int(c)
+    if total.contains(Fraction(0)):
+        return False
+    exact = [exact_mean(f, a, parity) for (a,), _ in terms]
+    return None in exact or sp.simplify(sum(c * e for (_, c), e in zip(terms, exact, strict=True))) != 0
+
+
+def reach_table(problem: Problem, orders: int) -> list[dict[str, Any]]:
+    """For each direction: information and generative exponent, and from which spike on each batch reaches it."""
+    rows = []
+    for j, g in enumerate(problem.links):
+        generative = generative_exponent(g)
+        row: dict[str, Any] = {
+            "direction": j + 1,
+            "link": g.name,
+            "information_exponent": information_exponent(g),
+            "generative_exponent": None if generative is None else generative.exponent,
+            "generative_power": None if generative is None else generative.power,
+            "generative_shown": generative is not None and generative.shown,
+            "orders": orders,
+        }
+        for batch in BATCHES:
+            try:
+                row[batch], row[f"{batch}_decided"] = problem.reached_from(j, batch, orders)
+            except InputError:
+                # A kinked activation: T2 has no F_k beyond k = 1 for a reused batch.
+                row[batch], row[f"{batch}_decided"] = problem.reached_from(j, batch, 1)
+                row[f"{batch}_orders"] = 1
+        rows.append(row)
+    return rows
+
+
+def closed_form(
+    link_degree: int, k: int, batch: str, activation_degree: int | None = None
+) -> tuple[sp.Expr, sp.Expr, sp.Expr]:
+    """F_k(y, q), beta.b_k and |b_k|^2 for polynomial links and activations, in their Hermite coefficients.
+
+    g = sum g_j He_j (j = 1..link_degree), sigma = sum c_j He_j; alpha = n/d, s_eps the noise. Without an activation
+    F_k = y p^k.
+    Convention: `probabilist`.  Source: T3.
+    """
+    if link_degree < 1 or (activation_degree is not None and activation_degree < 1):
+        raise InputError("degree", "a constant has no direction", "give a degree >= 1")
+    g = _hermite_sum("g", link_degree)
+    target = PolynomialTarget(g, noise=s.s_eps)
+    here = label(target, 1 / s.alpha)
+    if activation_degree is None:
+        F = powers_of_p(k, batch, here)
+    else:
+        F = spike_function(k, batch, "full", PolynomialActivation(_hermite_sum("c", activation_degree)), here)
+    geometry = Geometry(target, 1 / s.alpha, batch)
+    return as_expression(F), sp.factor(geometry.signal(F)), sp.expand(geometry.gram(F, F))
+
+
+def _hermite_sum(name: str, degree: int) -> sp.Expr:
+    coefficients = sp.symbols(f"{name}1:{degree + 1}", real=True)
+    return sp.Add(*(c * sp.hermite_prob(j, s.z) for j, c in enumerate(coefficients, start=1)))

@@ -1,0 +1,178 @@
+"""Gaussian moments of links and activations, exact where a closed form is known, else enclosed.
+
+They feed theory.target and theory.second_step: E[z^a g(z)^b] of a link, E[sigma^(k)(z) z^b sigma'(z)^c] of an
+activation. Powers of z are expanded in He_k, whose coefficients are positive, so that no digits cancel.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from math import factorial
+from typing import Any
+
+import sympy as sp
+
+from theory import gaussian
+from theory.ball import enclose_expr
+from theory.enclosure import Enclosure
+from theory.errors import InputError, PrecisionError
+from theory.nonlinearity import Nonlinearity, Piece, product, value_at
+from theory.second_step import density
+
+ZERO = Enclosure(Fraction(0), Fraction(0), "exact")
+
+
+@functools.lru_cache(maxsize=2048)
+def power(f: Nonlinearity, b: int) -> Nonlinearity:
+    """f^b, shown to be integrable against the Gaussian.
+
+    Errors: InputError where that cannot be shown: the moment may be infinite.
+    """
+    if b == 0:
+        return Nonlinearity("1", (Piece(sp.S.NegativeInfinity, sp.S.Infinity, sp.S.One),))
+    result = f if b == 1 else product(power(f, b - 1), f)
+    return _integrable(result, f"{f.name} to the power {b}")
+
+
+def _integrable(f: Nonlinearity, what: str) -> Nonlinearity:
+    try:
+        for piece in f.pieces:
+            piece.growth  # noqa: B018 -- certifies that the piece is integrable, or raises
+    except InputError:
+        raise InputError("moment", f"{what} is not shown to have a finite mean", "use a slower function") from None
+    return f
+
+
+def hermite_weights(a: int) -> tuple[tuple[int, int], ...]:
+    """(k, weight) with z^a = sum weight He_k: weights a!/(2^j j! k!), j = (a - k)/2, all positive."""
+    return tuple(
+        (k, factorial(a) // (2 ** ((a - k) // 2) * factorial((a - k) // 2) * factorial(k)))
+        for k in range(a % 2, a + 1, 2)
+    )
+
+
+def exact_mean(f: Nonlinearity, a: int, parity: int = 0) -> sp.Expr | None:
+    """E[z^a f(z)] in closed form, or None; `parity` is that of f where it is known (0: not known)."""
+    total = sp.S.Zero
+    if _odd(parity, a):
+        return total
+    for k, weight in hermite_weights(a):
+        value = gaussian.moment(f, k)
+        if value is None:
+            return None
+        total += weight * value
+    return sp.expand(total)
+
+
+def enclosed_mean(f: Nonlinearity, a: int, digits: int, parity: int = 0) -> Enclosure:
+    """E[z^a f(z)] with a rigorous bound; a value that cannot be told from zero keeps its honest error."""
+    total = ZERO
+    if not _odd(parity, a):
+        for k, weight in hermite_weights(a):
+            total = total + _enclosed(f, k, digits) * weight
+    return total
+
+
+@functools.lru_cache(maxsize=8192)
+def _enclosed(f: Nonlinearity, k: int, digits: int) -> Enclosure:
+    try:
+        return gaussian.enclose(f, digits, k)
+    except PrecisionError as error:
+        if error.best is None:
+            raise
+        return error.best
+
+
+def _odd(parity: int, a: int) -> bool:
+    """Whether E[z^a f] vanishes by parity. (The parity comes from the factors: products are dear to examine.)"""
+    return parity == -((-1) ** a)
+
+
+@dataclass(frozen=True)
+class Moments:
+    """One kind of number for all moments: `digits` None is exact (SymPy; Missing is raised where there is no form)."""
+
+    digits: int | None = None
+
+    def mean(self, f: Nonlinearity, a: int, parity: int = 0) -> Any:
+        """E[z^a f(z)]."""
+        if self.digits is not None:
+            return enclosed_mean(f, a, self.digits, parity)
+        exact = exact_mean(f, a, parity)
+        if exact is None:
+            raise MissingFormError(f"E[z^{a} {f.name}]")
+        return exact
+
+    def constant(self, value: sp.Expr) -> Any:
+        """A constant expression in this kind of number."""
+        return value if self.digits is None else enclose_expr(value, self.digits)
+
+    def link(self, g: Nonlinearity) -> Callable[[int, int], Any]:
+        """E[z^a g^b], for theory.target.AdditiveTarget."""
+        return functools.cache(lambda a, b: self.mean(power(g, b), a, g.parity**b))
+
+    def activation(self, sigma: Nonlinearity) -> Callable[[int, int, int], Any]:
+        """E[sigma^(k) z^b sigma'^c], for theory.second_step.spike_function.
+
+        With c = 0, or smooth sigma, distributional derivatives as they stand. Where sigma' jumps, sigma'' sigma' means
+        (sigma'^2/2)', which is what T6 gives to the left vector a^2; beyond that a delta of sigma^(k) times a power of
+        sigma' has a meaning where sigma' is continuous only.
+        Errors: InputError for an activation with jumps, and for kinks beyond the order of k = 1.
+        """
+        first = sigma.derivative()
+        if first.deltas:
+            raise InputError("activation", f"{sigma.name} jumps: its gradient is not defined", "give a continuous one")
+
+        @functools.cache
+        def moment(k: int, b: int, c: int) -> Any:
+            f = _derivative(sigma, k)
+            parity = sigma.parity ** (1 + c) * (-1) ** (k + c)
+            if c == 0:
+                return self.mean(f, b, parity)
+            if k == 2:
+                # By parts, sigma'' sigma'^c = (sigma'^(c+1))'/(c+1): no second derivative, and right at a kink for c = 1.
+                total = self.mean(power(first, c + 1), b + 1, -parity)
+                if b:
+                    total = total + self.mean(power(first, c + 1), b - 1, -parity) * (-b)
+                return total * self.constant(sp.Rational(1, c + 1))
+            smooth = Nonlinearity(f.name, f.pieces)
+            own = _integrable(product(smooth, power(first, c)), f"{f.name} times sigma'^{c}")
+            total = self.mean(own, b, parity)
+            for delta in f.deltas:
+                total = total + self.constant(_own_term(sigma, first, delta, b, c, k - 1))
+            return total
+
+        return moment
+
+
+@functools.lru_cache(maxsize=256)
+def _derivative(sigma: Nonlinearity, k: int) -> Nonlinearity:
+    return sigma if k == 0 else _derivative(sigma, k - 1).derivative()
+
+
+class MissingFormError(ArithmeticError):
+    """A moment has no closed form here."""
+
+
+def _own_term(sigma: Nonlinearity, first: Nonlinearity, delta: Any, b: int, c: int, spike: int) -> sp.Expr:
+    """What a delta of sigma^(spike+1) contributes to E[sigma^(spike+1) z^b sigma'^c]."""
+    left, right = one_sided(first, delta.at)
+    if delta.order > 0 or sp.simplify(right - left) != 0:
+        raise InputError(
+            "activation",
+            f"{sigma.name} has a kink, and spike {spike} of a reused batch is known for smooth activations only",
+            "take --power 1, --batch fresh, or a smooth activation",
+        )
+    return delta.weight * delta.at**b * left**c * density(delta.at)
+
+
+def one_sided(f: Nonlinearity, at: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
+    """f(at-) and f(at+)."""
+    for left, right in zip(f.pieces, f.pieces[1:], strict=False):
+        if sp.simplify(left.upper - at) == 0:
+            return value_at(left.expr, at), value_at(right.expr, at)
+    value = next(value_at(p.expr, at) for p in f.pieces if p.upper is sp.oo or (p.upper - at).is_positive)
+    return value, value
