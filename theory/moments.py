@@ -133,7 +133,7 @@ class Moments:
             if c == 0:
                 return self.mean(f, b, parity)
             if k == 2:
-                # By parts, sigma'' sigma'^c = (sigma'^(c+1))'/(c+1): no second derivative, and right at a kink for c = 1.
+                # By parts, sigma'' sigma'^c = (sigma'^(c+1))'/(c+1): shorter, and right at a kink for c = 1.
                 total = self.mean(power(first, c + 1), b + 1, -parity)
                 if b:
                     total = total + self.mean(power(first, c + 1), b - 1, -parity) * (-b)
