@@ -88,7 +88,7 @@ def _enclosed(f: Nonlinearity, k: int, digits: int) -> Enclosure:
 
 def _odd(parity: int, a: int) -> bool:
     """Whether E[z^a f] vanishes by parity. (The parity comes from the factors: products are dear to examine.)"""
-    return parity == -((-1) ** a)
+    return parity == (1 if a % 2 else -1)
 
 
 @dataclass(frozen=True)
