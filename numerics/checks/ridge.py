@@ -42,13 +42,13 @@ class Case:
         """O3's constants of the pair."""
         return ridge_constants(nonlinearity(self.activation), nonlinearity(self.link))[0]
 
-    def predict(self, change: Callable[[Constants], Constants] = lambda c: c, **other: float) -> RidgeRisk:
+    def predict(self, change: Callable[[Constants], Constants] = lambda c: c, **other: Any) -> RidgeRisk:
         """O3's prediction; `change` and `other` make a mistake for a control."""
         names = {"samples": "psi1", "width": "psi2", "ridge": "lam", "step": "eta", "batch": "alpha", "noise": "noise"}
         values = {new: float(Fraction(getattr(self, old))) for old, new in names.items()}
         return ridge_risk(change(self.constants()), **{**values, **other})
 
-    def gain(self, **other: float) -> float:
+    def gain(self, **other: Any) -> float:
         """The gain over step 0."""
         return float(self.predict(eta=0.0).test) - float(self.predict(**other).test)
 
@@ -88,7 +88,7 @@ def _mei_montanari() -> Enclosure:
     return Enclosure(Fraction(value), Fraction(value) / 10**12, "tested")
 
 
-def _test(case: Case, **other: float) -> float:
+def _test(case: Case, **other: Any) -> float:
     return float(case.predict(**other).test)
 
 
