@@ -123,8 +123,8 @@ CHECKS = (
         claim="weights after one step eta = 1.5 sqrt N: simulated risk over L1's, one spike direction",
         source=SOURCE,
         predict=lambda: 1.0,
-        measure=Ladder(functools.partial(given_trial, steps=1), "ratio", (40, 90), 1.0, 20, (60, 120, 240), 40),
-        resolution=0.085,
+        measure=Ladder(functools.partial(given_trial, steps=1), "ratio", (40, 90), 1.0, 32, (60, 120, 240), 40),
+        resolution=0.088,
         control=Control("Gaussian equivalence without conditioning", functools.partial(_plain, 1)),
     ),
     Check(
