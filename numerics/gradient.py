@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
+from numerics.domain import within
 from numerics.functions import constants
 from numerics.network import Floats, Trained
 from theory import gradient as theory
@@ -34,6 +35,8 @@ def step_values(model: Setting | Limit, step: int = 0) -> dict[sp.Symbol, float]
         if growth.exponent != 0:
             raise InputError("steps", "the step grows with the width", "ask at a size, Limit.at(d)")
         size, ratio = float(growth.coefficient), float(model.batch)
+    for value, name in ((size, "steps"), (ratio, "batch"), (float(model.noise), "noise")):
+        within(value, name)
     act, links = constants(model.activation), [constants(g) for g in model.links]
     values = {
         eta: size,

@@ -13,31 +13,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from numerics.domain import finite, positive, within
 from theory.errors import InputError
 
 Floats = NDArray[np.float64]
 Complexes = NDArray[np.complex128]
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(20)
-
-
-def positive(value: float, argument: str) -> float:
-    """`value` as a float, if it is a positive finite number; else InputError naming the argument."""
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        raise InputError(argument, f"{value!r} is not a number", "give a positive finite number") from None
-    if not (math.isfinite(number) and number > 0) or isinstance(value, bool):
-        raise InputError(argument, f"{value!r} is not a positive finite number", "give a positive finite number")
-    return number
-
-
-def finite(values: ArrayLike, argument: str) -> Floats:
-    """`values` as a float array without nan or infinity; else InputError."""
-    array = np.asarray(values, dtype=float)
-    if np.isnan(array).any():
-        raise InputError(argument, "holds nan", "give numbers")
-    return array
 
 
 @dataclass(frozen=True)
@@ -152,8 +134,10 @@ class MarchenkoPastur:
         Errors: InputError for w = 0 at ratio >= 1, where m has a pole (the atom) or is unbounded.
         """
         points = np.asarray(w, dtype=complex)
-        if np.isnan(points).any():
-            raise InputError("w", "holds nan", "give points of the complex plane")
+        if not np.isfinite(points).all():
+            raise InputError("w", "holds nan or infinity", "give points of the complex plane")
+        within(points, "w")
+        within(points.imag, "w")
         if self.ratio >= 1 and np.any(points == 0):
             raise InputError("w", f"m has no value at 0 for ratio {self.ratio:g}", "give points other than 0")
         points = np.where(points.imag == 0, points.real + 0j, points)  # -0.0 would be the limit from below

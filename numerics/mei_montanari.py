@@ -9,6 +9,9 @@ import math
 
 from scipy.optimize import brentq
 
+from numerics.domain import nonnegative, positive
+from theory.errors import ConvergenceError
+
 
 def chi(psi_features: float, psi_samples: float, zeta2: float, lam_bar: float) -> float:
     """chi = nu1 nu2 at xi = i sqrt(psi1 psi2 lam_bar), in their notation (psi1 = N/d, psi2 = n/d).
@@ -28,7 +31,7 @@ def chi(psi_features: float, psi_samples: float, zeta2: float, lam_bar: float) -
     psi = min(psi_features, psi_samples)
     b = 1 + zeta2 - psi * zeta2
     root = 2 * psi / (b + math.sqrt(b * b + 4 * zeta2 * psi))
-    if xi2 == 0:
+    if xi2 == 0 or equation(root) >= 0:  # a ridge below rounding
         return -root
     return -float(brentq(equation, 0.0, root, xtol=1e-300, rtol=8.9e-16, maxiter=500))
 
@@ -47,8 +50,14 @@ def mei_montanari_risk(
 
     Convention: theirs -- psi1 = N/d, psi2 = n/d, ridge N lam/d on the sum of squares of un-normalised coefficients,
     so lam = lam_O/(N/d). `linear` = F1, `nonlinear` = F*, `noise` = tau (standard deviations).
+    Errors: InputError for arguments out of range; ConvergenceError at the interpolation peak without a ridge (where the
+    risk is infinite), and where the polynomials cancel to nothing in double precision.
     Source: Mei and Montanari (arXiv:1908.05355), Theorem 2.
     """
+    for name, value in (("psi_features", psi_features), ("psi_samples", psi_samples), ("mu2", mu2)):
+        positive(value, name)
+    for name, value in (("lam", lam), ("mu1", abs(mu1)), ("noise", noise)):
+        nonnegative(value, name)
     z2 = (mu1 / mu2) ** 2
     z4, z6 = z2**2, z2**3
     p1, p2 = psi_features, psi_samples
@@ -76,4 +85,8 @@ def mei_montanari_risk(
         - 2 * x**2 * z2
         - x**2
     )
-    return linear**2 * e1 / e0 + (noise**2 + nonlinear**2) * e2 / e0 + nonlinear**2
+    risk = math.inf if e0 == 0 else linear**2 * e1 / e0 + (noise**2 + nonlinear**2) * e2 / e0 + nonlinear**2
+    # Sixth powers of zeta and of the ratios cancel in E0, E1, E2: what is lost is seen as a risk below the floor.
+    if not nonlinear**2 * (1 - 1e-6) <= risk < math.inf:
+        raise ConvergenceError(f"the polynomials cancel at psi = {p1:g}, {p2:g}, zeta^2 = {z2:g}, ridge {lam:g}")
+    return risk

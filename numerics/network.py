@@ -18,8 +18,9 @@ from array_api_compat import array_namespace, device, is_cupy_array, is_torch_ar
 from numpy.typing import NDArray
 from scipy.linalg import blas
 
+from numerics.domain import LARGEST, SMALLEST, nonnegative
 from numerics.functions import vectorised
-from theory.errors import InputError
+from theory.errors import ConvergenceError, InputError
 from theory.setting import Setting
 
 Floats = NDArray[Any]  # float32 or float64
@@ -239,8 +240,15 @@ def ridge_readout(Phi: Any, y: Any, ridge: float) -> Any:
     """The minimiser a (N,) of (1/n)|y - Phi a|^2 + (ridge/N)|a|^2; the shortest one if ridge = 0.
 
     Accuracy: rounding; of the two equivalent systems the smaller one is solved, in the namespace of Phi.
+    Errors: InputError for a negative ridge and for numbers that are not finite; ConvergenceError for a system that
+    is singular in double precision.
     Source: O3; paper O, eq. of the ridge estimator.
     """
+    nonnegative(ridge, "ridge")
+    for array in (Phi, y):
+        size = float(np.max(np.abs(_numpy(array)), initial=0.0))
+        if not (size == 0 or SMALLEST <= size <= LARGEST):
+            raise InputError("features or labels", f"reach {size:g}", f"stay within {SMALLEST:g}..{LARGEST:g}")
     xp, (n, width) = array_namespace(Phi), Phi.shape
     y = _like(_numpy(y), Phi)
     penalty = ridge * n / width
@@ -253,7 +261,10 @@ def ridge_readout(Phi: Any, y: Any, ridge: float) -> Any:
 
 
 def _solve(xp: Any, A: Any, b: Any) -> Any:
-    return xp.linalg.solve(A, b[:, None])[:, 0]
+    try:
+        return xp.linalg.solve(A, b[:, None])[:, 0]
+    except np.linalg.LinAlgError:
+        raise ConvergenceError("the ridge is too small for these features: the system is singular") from None
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from numerics.domain import LARGEST, within
 from theory.errors import ConvergenceError, InputError
 
 Array = NDArray[np.float64]
@@ -139,9 +140,10 @@ def effective_ridge(
         r = _resolvent(kappa, psi2_, mu1sq, mu2sq)
         missing = ratio * kappa * r.h
         gap = lam_ / kappa - missing - excess
-        step = np.where(zero, 0.0, gap / (lam_ / kappa + _degrees(kappa, ratio, r, mu2sq)[1]))
+        step = np.where(zero, 0.0, gap / np.where(zero, 1.0, lam_ / kappa + _degrees(kappa, ratio, r, mu2sq)[1]))
         # gap relative to its own terms is at rounding level: nothing more to be had.
-        residual = np.where(zero, 0.0, np.abs(gap) / (lam_ / kappa + missing + np.abs(excess)))
+        terms = lam_ / kappa + missing + np.abs(excess)
+        residual = np.where(zero, 0.0, np.abs(gap) / np.where(zero, 1.0, terms))
         if np.all((np.abs(step) <= 2e-15) | (residual <= 4e-16)):
             return np.where(zero, 0.0, kappa), residual
         kappa = kappa / (1 - np.minimum(step, 0.5))
@@ -267,6 +269,11 @@ def _validate(values: dict[str, Array]) -> None:
     for name, value in values.items():
         if np.any(np.isnan(value)):
             raise InputError(name, "is not a number", "give a finite number")
+    for name, value in values.items():
+        if name != "ridge":  # whose own smallest size is NO_RIDGE
+            within(value, name)
+    if np.any(values["ridge"] > LARGEST):
+        raise InputError("ridge", "is too large", f"give at most {LARGEST:g}")
     if np.any(values["ridge"] < 0) or np.any(np.isinf(values["ridge"])):
         raise InputError("ridge", "is negative or infinite", "give a number >= 0")
     if np.any(values["samples"] <= 0):

@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import brentq, minimize_scalar
 
-from numerics.marchenko_pastur import Complexes, Floats, MarchenkoPastur, finite, positive
+from numerics.domain import finite, positive, within
+from numerics.marchenko_pastur import Complexes, Floats, MarchenkoPastur
 from theory.errors import ConvergenceError, InputError
 
 _NODES = 256  # angles per component for the distribution function
@@ -305,13 +306,13 @@ class GeneralLaw:
             low = -scale
             while slope(low) <= 0:
                 low *= 4
-            return (-np.inf, _root(slope, low, _short_of(right, -1)))
+            return (-np.inf, _root(slope, low, _short_of(slope, right, -1)))
         if np.isinf(right):
             high = 2 * left
             while slope(high) <= 0:
                 high *= 4
-            return (_root(slope, _short_of(left, 1), high), np.inf)
-        inner = (_short_of(left, 1), _short_of(right, -1))
+            return (_root(slope, _short_of(slope, left, 1), high), np.inf)
+        inner = (_short_of(slope, left, 1), _short_of(slope, right, -1))
         if not inner[0] < inner[1]:
             return None
         top = minimize_scalar(lambda a: -slope(a), bounds=inner, method="bounded", options={"xatol": 1e-12 * scale})
@@ -325,8 +326,8 @@ class GeneralLaw:
             slope = 1 - self.ratio * self.population.strain(a)
             move = residual / np.where(slope == 0, 1.0, slope)
             # Stay in the upper half-plane, where the solution is unique: halve steps that would leave it.
-            leaves = (a - move).imag < 0
-            move = np.where(leaves & (move.imag > 0), move * (0.5 * a.imag / np.maximum(move.imag, 1e-300)), move)
+            leaves = ((a - move).imag < 0) & (move.imag > 0)
+            move = move * np.where(leaves, 0.5 * a.imag / np.where(leaves, move.imag, 1.0), 1.0)
             a = a - move
             if np.all(np.abs(move) <= 1e-15 * np.abs(a)):
                 break
@@ -351,12 +352,23 @@ class GeneralLaw:
         return tuple(found)
 
 
-def _short_of(end: float, direction: int) -> float:
-    """A point just inside a gap, where psi' is certainly negative."""
-    return float(end * (1 + direction * 1e-9)) if end else direction * 1e-300
+def _short_of(slope: Callable[[float], float], end: float, direction: int) -> float:
+    """A point just inside a gap, where psi' is negative; at a tiny ratio the last one that is not the end itself."""
+    if not end:
+        return direction * 1e-300
+    for distance in (1e-9, 1e-11, 1e-13, 1e-14):
+        point = float(end * (1 + direction * distance))
+        if slope(point) < 0:
+            break
+    return point
 
 
 def _root(slope: Callable[[float], float], low: float, high: float) -> float:
+    """The zero of psi' between a point near the population and one away from it."""
+    for point in (low, high):
+        # At a tiny ratio psi' changes its sign within rounding of the population.
+        if slope(low) >= 0 and slope(high) >= 0 and slope(point) == min(slope(low), slope(high)):
+            return point
     return float(brentq(slope, low, high, xtol=1e-300, rtol=1e-14, maxiter=500))
 
 
@@ -367,6 +379,7 @@ def conjugate_kernel(width_ratio: float, ratio: float, mu1: float, mu2: float) -
     mu2 (paper O: mu2^2 = Var sigma - mu1^2). The features' own outliers are `conjugate_kernel_spike`.
     Source: R2; Pennington & Worah 2017, Benigni & Peche 2021, Fan & Wang 2020.
     """
+    within((mu1, mu2), "mu1 or mu2")
     if mu1 == 0:
         return GeneralLaw(DiscretePopulation.of([mu2**2]), ratio)
     if mu2 == 0:

@@ -15,7 +15,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq
 from scipy.special import ndtri
 
-from numerics.marchenko_pastur import Floats, finite, positive
+from numerics.domain import finite, positive
+from numerics.marchenko_pastur import Floats
 from theory import spike as theory
 from theory.errors import InputError
 from theory.symbols import c, psi, x
@@ -115,6 +116,8 @@ class SpikedModel:
         Errors: InputError for a value that lies within the bulk's edges (no strength is seen there).
         """
         positions = finite(observed, "observed")
+        if not np.all(np.isfinite(positions)):
+            raise InputError("observed", "holds an infinite number", "give numbers up to 1e50")
         lower, upper = self.edges
         below_allowed = self.law.name == "wigner" or (self.law.name == "covariance" and self.ratio < 1)
         outside = (positions > upper) | ((positions < lower) & (positions > 0 if lower > 0 else True) & below_allowed)
@@ -165,7 +168,7 @@ class SpikedModel:
         if self.law.name != "wigner" and np.any(values <= 0):
             raise InputError("strength", "holds a number that is not positive", "give positive numbers")
         if not np.all(np.isfinite(values)):
-            raise InputError("strength", "holds an infinite number", "give finite numbers")
+            raise InputError("strength", "holds an infinite number", "give numbers up to 1e50")
         return values
 
     def _where_above(self, strength: ArrayLike, field: str, otherwise: Callable[..., Floats]) -> Floats:

@@ -86,7 +86,8 @@ def test_stieltjes_is_in_the_upper_half_plane_and_solves_the_equation(population
     assert m.imag > 0
     u = ratio * m - (1 - ratio) / z
     t, w = np.array(population.values), np.array(population.weights)
-    assert abs(-1 / u + ratio * np.sum(w * t / (1 + t * u)) - z) < 1e-8 * (1 + abs(z))
+    # the companion u is a difference of two poles near z = 0
+    assert abs(-1 / u + ratio * np.sum(w * t / (1 + t * u)) - z) < 1e-8 * (1 + abs(z)) + 1e-11 / abs(z)
 
 
 @settings(max_examples=40, deadline=None)
