@@ -15,7 +15,8 @@ from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 from scipy.special import airy
 
-from numerics.marchenko_pastur import Floats, finite
+from numerics.domain import finite
+from numerics.marchenko_pastur import Floats
 from theory.errors import InputError
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(64)
