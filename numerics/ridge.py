@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from numerics.domain import LARGEST, within
+from numerics.domain import LARGEST, SMALLEST, within
 from theory.errors import ConvergenceError, InputError
 
 Array = NDArray[np.float64]
@@ -178,6 +178,8 @@ def ridge_risk(
     values = (psi1, psi2, lam, eta, psi1 if alpha is None else alpha, noise, c.mu1, c.mu2, c.mu1_star, c.mu2_star)
     arrays = np.broadcast_arrays(*map(_f, (*values, c.mu0_star)))
     checked = dict(zip(names, (np.atleast_1d(a) for a in arrays), strict=True))
+    for name in set(names) - {"ridge"}:  # whose own smallest size is NO_RIDGE
+        checked[name] = np.where(np.abs(checked[name]) < SMALLEST, 0.0, checked[name])
     _validate(checked)
     p1, p2, lm, et, al, nz, m1, m2, m1s, m2s, m0s = checked.values()
     mu1sq, mu2sq, m1s2 = m1**2, m2**2, m1s**2
@@ -270,7 +272,7 @@ def _validate(values: dict[str, Array]) -> None:
         if np.any(np.isnan(value)):
             raise InputError(name, "is not a number", "give a finite number")
     for name, value in values.items():
-        if name != "ridge":  # whose own smallest size is NO_RIDGE
+        if name != "ridge":
             within(value, name)
     if np.any(values["ridge"] > LARGEST):
         raise InputError("ridge", "is too large", f"give at most {LARGEST:g}")
