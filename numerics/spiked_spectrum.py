@@ -171,7 +171,7 @@ def check_inputs(d: int, A: float, B: float, activation: Homogeneous = RELU) -> 
         raise InputError("bulk", f"A = {A:g} is not a variance", "give A > 0")
     if not (math.isfinite(B) and B > -A):
         raise InputError("spike", f"B = {B:g} makes A + B negative or zero", "give B > -A")
-    within((A, B, A + B), "bulk and spike")
+    within((A, A + B), "bulk or spike")
     if not activation.power > -0.5:
         raise InputError("activation", "its second moment is infinite", "give a power > -1/2")
 
