@@ -27,8 +27,8 @@ def _memory() -> Iterator[Step]:
     product = g * (F_i + dF_i * g * y_m / s.n) * (F_k + dF_k * g * y_i / s.n)
     yield Step(
         product,
-        reason="The product b_i.b_k is a sum over pairs of (x_i.x_m) F_i(y_i, q_i) F_k(y_m, q_m); with a reused batch sample m "
-        "sits in q_i = x_i.u with the weight (x_i.x_m) y_m/n, and i in q_m: leave both out, to first order",
+        reason="The product b_i.b_k is a sum over pairs of (x_i.x_m) F_i(y_i, q_i) F_k(y_m, q_m); with a reused batch "
+        "sample m sits in q_i = x_i.u with the weight (x_i.x_m) y_m/n, and i in q_m: leave both out, to first order",
     )
     averaged = s.d * (dF_i * y_m * F_k + dF_k * y_i * F_i) / s.n
     yield Step(averaged, Apply(mean_over(g, s.d)), "g = x_i.x_m is centred, of variance d; odd powers vanish")
@@ -46,8 +46,8 @@ def _signal() -> Iterator[Step]:
     p = g1 * s.z + spread * zeta + s.y / s.alpha
     yield Step(
         s.z * s.y * p,
-        reason="The overlap beta.b_1 = (1/n) sum z_i y_i p_i, p = x.u with x.u = mu1* z + s zeta + y/alpha: leaving the sample out "
-        "of u makes zeta independent of it, and its own term is |x|^2 y/n = y/alpha",
+        reason="The overlap beta.b_1 = (1/n) sum z_i y_i p_i, p = x.u with x.u = mu1* z + s zeta + y/alpha: leaving "
+        "the sample out of u makes zeta independent of it, and its own term is |x|^2 y/n = y/alpha",
     )
     yield Step(s.z * y * p.subs(s.y, y), Substitute({s.y: y}), "y = g(z) + xi, xi the noise; mu1* = g1")
     without = mean_over(zeta)(s.z * y * p.subs(s.y, y))
