@@ -127,7 +127,13 @@ def additive_spike(population_stieltjes: sp.Expr, strength: sp.Expr = sigma2) ->
     return sp.Eq(1 / strength, -population_stieltjes.subs(w, alpha))
 
 
+def general_equation() -> sp.Eq:
+    """R2's statement for any population: z = psi(alpha), by its transform m_H; -1/alpha is the companion transform."""
+    transform = sp.Function("m_H")(alpha)
+    return sp.Eq(w, alpha + c * alpha * (-alpha * transform - 1))
+
+
 def companion_equation() -> sp.Eq:
-    """R2's statement, for a population of one eigenvalue t: z = -1/m + c t/(1 + t m), m the companion transform."""
+    """The same in the companion transform m, for a population of one eigenvalue t: z = -1/m + c t/(1 + t m)."""
     t = sp.Symbol("t", positive=True)
     return sp.Eq(w, -1 / m + c * t / (1 + t * m))

@@ -109,6 +109,11 @@ def rectangular_outlier() -> sp.Eq:
     return sp.Eq(sp.Function("s_1")(theta, psi), RECTANGULAR.position())
 
 
+def rectangular_strength() -> sp.Eq:
+    """R5's statement: the strength behind an observed singular value `symbols.x` beyond the edge."""
+    return sp.Eq(theta, RECTANGULAR.inverse)
+
+
 def covariance_outlier() -> sp.Eq:
     """R3's statement: the extreme eigenvalue of the sample covariance, at any population spike."""
     return sp.Eq(sp.Function("lambda")(ell, c), COVARIANCE.position())

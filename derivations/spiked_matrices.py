@@ -1,0 +1,125 @@
+"""R3: spiked covariance and Wigner matrices, their thresholds, overlaps and fluctuations, and the inverse maps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import sympy as sp
+
+from derivations.derivation import Apply, Derivation, Given, Root, Step, Substitute
+from theory.marchenko_pastur import stieltjes_equation
+from theory.spike import COVARIANCE, RECTANGULAR, WIGNER
+from theory.symbols import c, ell, psi, theta, w, x, zeta
+from theory.symbols import stieltjes as m
+
+_ONE = sp.Integer(1)
+_T = sp.Symbol("t", positive=True)
+
+
+def _covariance() -> Iterator[Step]:
+    equation = stieltjes_equation(c, _ONE)
+    secular = sp.Eq(c * m - (1 - c) / w, -1 / ell)
+    value = ((1 - c) / w - 1 / ell) / c
+    yield Step(
+        secular, reason="an outlier w solves (secular equation of the spiked column): companion transform = -1/ell"
+    )
+    yield Step(value, Root(m), "so the transform of the bulk is")
+    yield Step(equation, Given(), "which satisfies the quadratic equation, scale 1")
+    yield Step(sp.Eq(equation.lhs.subs(m, value), 0), Substitute({m: value}), "with that value")
+    yield Step(COVARIANCE.outlier, Root(w), "solved by")
+
+
+def _scores() -> Iterator[Step]:
+    yield Step(COVARIANCE.outlier, reason="along ell the companion resolvent at the outlier is G = 1/ell")
+    overlap = dict(COVARIANCE.overlaps)["scores"]
+    yield Step(
+        overlap, Apply(lambda e: sp.simplify(e.diff(ell))), "the scores' squared overlap G^2/(-G') = d outlier/d ell"
+    )
+    vector = dict(COVARIANCE.overlaps)["vector"]
+    yield Step(vector, Apply(lambda e: ell * e / COVARIANCE.outlier), "and ell psi'/psi for the population's vector")
+
+
+def _covariance_inverse() -> Iterator[Step]:
+    position = sp.Eq(x, COVARIANCE.outlier)
+    yield Step(position, reason="the outlier's position")
+    upper = (x + 1 - c + sp.sqrt((x + 1 - c) ** 2 - 4 * x)) / 2
+    yield Step(upper, Root(ell), "solved for the spike, above the bulk")
+
+
+def _covariance_upper() -> sp.Expr:
+    return (x + 1 - c + sp.sqrt((x + 1 - c) ** 2 - 4 * x)) / 2
+
+
+def _wigner() -> Iterator[Step]:
+    yield Step(sp.Eq(m**2 + w * m + 1, 0), reason="the semicircle law's transform")
+    yield Step(sp.Eq(1 / zeta**2 - w / zeta + 1, 0), Substitute({m: -1 / zeta}), "at an outlier m = -1/zeta")
+    yield Step(WIGNER.outlier, Root(w), "solved for its position")
+
+
+def _wigner_overlap() -> Iterator[Step]:
+    yield Step(WIGNER.outlier, reason="along zeta the resolvent at the outlier is G = 1/zeta")
+    overlap = dict(WIGNER.overlaps)["vector"]
+    yield Step(overlap, Apply(lambda e: e.diff(zeta)), "its squared overlap G^2/(-G') = d outlier/d zeta")
+
+
+def _variance() -> Iterator[Step]:
+    """Delta method on phi_u phi_v = (1/theta - xi)^2, t = theta^2: three independent forms fluctuate."""
+    y = (1 + _T) * (psi + _T) / _T
+    g_d, g_n, slope = 1 / (1 + _T), 1 / (psi + _T), sp.diff(y, _T)
+    d_d, d_n = sp.diff(g_d, _T) / slope, sp.diff(g_n, _T) / slope
+    of_u = y * g_n**2 * 2 * y * (-d_d - g_d**2)
+    of_v = y * g_d**2 * 2 * y * (-d_n - g_n**2) / psi
+    of_cross = 4 * (-y * d_d - g_d) / (psi * _T)
+    total = of_u + of_v + of_cross
+    product = sp.diff(1 / _T, _T) / slope * 2 * sp.sqrt(y)
+    yield Step(
+        total,
+        reason="d times the variance of phi_u phi_v + 2 xi/theta, t = theta^2: uniform u, v give "
+        "Var phi_u = 2 y (-G_d' - G_d^2)/d, Var phi_v likewise over N, Var xi = (-y G_d' - G_d)/N, y = s^2",
+    )
+    yield Step(total / product**2, Apply(lambda e: e / product**2), "over the squared slope of phi_u phi_v = 1/t in s")
+    yield Step(RECTANGULAR.variance.subs(theta, sp.sqrt(_T)), "=", "simplified")
+
+
+_PAUL = "R3; Baik and Silverstein 2006; Paul 2007"
+_SEMI = "R3; Capitaine, Donati-Martin and Feral 2009"
+_ABOVE = (ell > 1 + sp.sqrt(c),)
+_BEYOND = (x > (1 + sp.sqrt(c)) ** 2,)
+
+DERIVATIONS = (
+    Derivation(
+        "R3.covariance", "The outlier of a spiked covariance", lambda: COVARIANCE.outlier, _covariance, _PAUL, _ABOVE
+    ),
+    Derivation(
+        "R3.overlaps",
+        "The overlaps of a spiked covariance",
+        lambda: tuple(dict(COVARIANCE.overlaps)[name] for name in ("vector", "scores")),
+        _scores,
+        _PAUL,
+        _ABOVE,
+    ),
+    Derivation(
+        "R3.inverse",
+        "The spike behind an outlier",
+        _covariance_upper,
+        _covariance_inverse,
+        _PAUL,
+        (x > (1 + sp.sqrt(c)) ** 2,),
+    ),
+    Derivation("R3.wigner", "The outlier of a spiked Wigner matrix", lambda: WIGNER.outlier, _wigner, _SEMI),
+    Derivation(
+        "R3.wigner_overlap",
+        "The overlap of a spiked Wigner matrix",
+        lambda: dict(WIGNER.overlaps)["vector"],
+        _wigner_overlap,
+        _SEMI,
+    ),
+    Derivation(
+        "R3.variance",
+        "The fluctuation of a rectangular outlier",
+        lambda: RECTANGULAR.variance.subs(theta, sp.sqrt(_T)),
+        _variance,
+        "derived here; Benaych-Georges and Nadakuditi 2012 for the limit",
+        (psi < _T**2,),
+    ),
+)
