@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import minimize_scalar
 
 from numerics.edge import OutlierCount, Spectrum, count_outliers, equalise, matrix, spectrum
 from numerics.marchenko_pastur import Floats, MarchenkoPastur
@@ -182,14 +183,19 @@ class WeightSpectrum:
 
 
 def analyse(
-    weights: ArrayLike, directions: ArrayLike | None = None, *, alarm: float = 0.01, rng: np.random.Generator
+    weights: ArrayLike,
+    directions: ArrayLike | None = None,
+    *,
+    alarm: float = 0.01,
+    rng: np.random.Generator,
+    draws: int = _DRAWS,
 ) -> WeightSpectrum:
     """Bulk, edge, outliers with p-values and strengths, overlaps with directions, and whether the law fits.
 
     Valid for: independent noise plus low rank (R4 for the rate); where Marchenko-Pastur does not fit (`fit.p` below
     0.01) no rate is quoted.
     Shapes: weights d x N; directions are vectors of length d (left) or N (right): one, or a matrix's columns or rows.
-    Accuracy: strengths have the standard deviation of R3; `fit.p` is a simulation of 199 matrices drawn from `rng`.
+    Accuracy: strengths have the standard deviation of R3; `fit.p` is a simulation of `draws` matrices from `rng`.
     Errors: InputError for an unusable matrix, direction or alarm rate.
     Source: R5, R4, O2.
     """
@@ -203,7 +209,7 @@ def analyse(
     # At a lax alarm rate an outlier may lie a hair inside the limit edge: its strength is then the threshold's.
     seen = np.maximum(values[: found.count], model.edges[1] * (1 + 1e-9))
     strengths = model.strength(seen) if found.count else np.empty(0)
-    fit = _fit(array, found, rng)
+    fit = _fit(array, found, rng, draws)
     rate, reason = found.rate, found.reason
     if fit.p < MISFIT and not reason:
         rate, reason = None, f"Marchenko-Pastur does not fit the bulk (distance {fit.distance:.3g}, p = {fit.p:.2g})"
@@ -278,7 +284,7 @@ def _overlaps(
     return tuple(rows)
 
 
-def _fit(array: Floats, found: OutlierCount, rng: np.random.Generator) -> Fit:
+def _fit(array: Floats, found: OutlierCount, rng: np.random.Generator, draws: int) -> Fit:
     large, small = max(array.shape), min(array.shape)
     bulk = found.spectrum.squared[found.count :] / large
     distance = _distance(bulk, large, found.variance)
@@ -286,10 +292,10 @@ def _fit(array: Floats, found: OutlierCount, rng: np.random.Generator) -> Fit:
     entries = (noise - found.spectrum.left @ (found.spectrum.left.T @ noise)).ravel() if found.count else noise.ravel()
     entries = entries - entries.mean()
     side = min(small, _SIDE)
-    statistics = _null(entries, side, large / small, found.scaled, rng, _DRAWS)
+    statistics = _null(entries, side, large / small, found.scaled, rng, draws)
     if side < small:
         # size x distance grows like a logarithm of the size: carry the null over from two smaller sizes.
-        half = _null(entries, side // 2, large / small, found.scaled, rng, _DRAWS // 3)
+        half = _null(entries, side // 2, large / small, found.scaled, rng, max(1, draws // 3))
         growth = (float(statistics.mean()) - float(half.mean())) / math.log(side / (side // 2))
         statistics = statistics + growth * math.log(small / side)
     p = (1 + int(np.sum(statistics >= len(bulk) * distance))) / (len(statistics) + 1)
@@ -323,24 +329,20 @@ def _distance(bulk: Floats, large: int, variance: float) -> float:
 
 
 def _quantile_fit(squared: Floats, ratio: float) -> tuple[float, float]:
-    """(sqrt of the scale, ratio) of the law whose middle quantiles fit best, the shape's ratio not being used.
+    """(sqrt of the scale, ratio) of the law whose middle quantiles fit best, the shape's ratio only as the start.
 
-    Least squares on the square roots of the 5 to 80 per cent quantiles, over a refined grid of ratios; the scale is
-    then linear. What lies above 80 per cent -- outliers, heavy edges -- has no influence.
+    Least squares on the square roots of the 5 to 80 per cent quantiles; for each ratio the scale is linear. What lies
+    above 80 per cent -- outliers, heavy edges -- has no influence.
     """
-    ordered = np.sqrt(np.sort(squared))
-    levels = (np.arange(len(ordered)) + 0.5) / len(ordered)
-    middle = (levels > 0.05) & (levels < 0.8)
-    q, seen = levels[middle], ordered[middle]
-    grid = np.clip(ratio * np.geomspace(0.2, 5, 41), 1e-6, 1.0)
-    best = (math.inf, 0.0, ratio)
-    for _ in range(3):
-        for candidate in grid:
-            law = np.sqrt(MarchenkoPastur(float(candidate)).ppf(q))
-            scale = float(law @ seen) / float(law @ law)
-            loss = float(np.sum((seen - scale * law) ** 2))
-            if loss < best[0]:
-                best = (loss, scale, float(candidate))
-        step = float(grid[1] / grid[0]) if grid[1] > grid[0] else 1.05
-        grid = np.clip(best[2] * np.geomspace(1 / step, step, 21), 1e-6, 1.0)
-    return best[1], best[2]
+    levels = np.linspace(0.05, 0.8, min(len(squared), 100))
+    seen = np.sqrt(np.quantile(squared, levels, method="hazen"))
+
+    def fitted(log_ratio: float) -> tuple[float, float]:
+        law = np.sqrt(MarchenkoPastur(math.exp(log_ratio)).ppf(levels))
+        scale = float(law @ seen) / float(law @ law)
+        return float(np.sum((seen - scale * law) ** 2)), scale
+
+    start = math.log(ratio)
+    bounds = (start - 2.5, min(0.0, start + 2.5))
+    best = minimize_scalar(lambda r: fitted(r)[0], bounds=bounds, method="bounded", options={"xatol": 1e-4})
+    return fitted(float(best.x))[1], math.exp(float(best.x))

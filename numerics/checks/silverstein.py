@@ -115,7 +115,7 @@ CHECKS = (
         _SOURCE,
         lambda: _law().edges[1][0],
         _ladder("above", 2 / 3),
-        1.2,
+        1.5,
         Control(
             "a law of level 20 alone at the whole ratio",
             lambda: MarchenkoPastur(_RATIO, _HIGH).edges[0],
@@ -147,8 +147,8 @@ CHECKS = (
         "largest eigenvalue of features with mu1 = 1/2, c_2 = 1, N/d = 6, N/n = 1/5",
         "derived here (numerics/silverstein.py)",
         lambda: _kernel_outlier(_kernel_spike()),
-        Ladder(quadratic_features, "largest", (20, 40, 80), 0.5, 6, (40, 80, 160), 16),
-        0.8,
+        Ladder(quadratic_features, "largest", (20, 40, 80), 0.5, 20, (40, 80, 160), 16),
+        1.2,
         Control(
             "the bulk's edge: E sigma'' taken for 0",
             lambda: conjugate_kernel(_SPIKE_WIDE, _SPIKE_DEEP, _MU1, _C2).edges[-1][1],
