@@ -24,6 +24,7 @@ _PUBLIC = {
     "spike": "bulkedge.commands.spike",
     "convert": "bulkedge.commands.convert",
     "risk": "bulkedge.commands.risk",
+    "gamma": "bulkedge.commands.gamma",
     "spectrum": "bulkedge.commands.spectrum",
     "floor": "bulkedge.commands.floor",
     "weights": "bulkedge.commands.weights",

@@ -14,6 +14,7 @@ COMMANDS = {
     "spike": "the outlier and overlaps of a rank-one spike, and the strength behind an outlier",
     "convert": "step sizes, ridges and ratios of one paper in the units of another",
     "risk": "test and training risk after one gradient step, at one step size or along a curve",
+    "gamma": "covariance of the features after one gradient step: printed, rank-one and full",
     "spectrum": "exact spectrum of the kernel with spiked features, at any dimension and spike",
     "floor": "what kernels leave of a link, and whether one large step can do better",
     "weights": "spectrum of a weight matrix in a file: bulk, outliers, strengths, fit",
