@@ -155,11 +155,16 @@ def conditional_trial(rng: np.random.Generator, size: int, step: Step) -> dict[s
 
 
 def kurtosis_trial(rng: np.random.Generator, size: int, readout: str, strength: float) -> dict[str, float]:
-    """Kurtosis over neurons of sqrt(d) w.u/|u| after the rank-one step, given the batch (G3).
+    """Kurtosis over `size` neurons of sqrt(d) w.u/|u| after the rank-one step, given the batch (G3).
 
-    Along u the feature is N(0, 1) + sqrt(strength) b. `size` neurons; the second moment is known, so that the fourth
-    is divided by its square exactly.
+    The step size is such that the spike's strength given the batch is `strength`; tanh link, d = 20, n = 40. The
+    second moment is then known, so that the fourth is divided by its square exactly.
     """
+    d, n = 20, 40
+    X = rng.standard_normal((n, d))
+    u = X.T @ np.tanh(X[:, 0]) / n
     b = rng.standard_normal(size) if readout == "gaussian" else rng.choice([-1.0, 1.0], size)
-    feature = rng.standard_normal(size) + np.sqrt(strength) * b
+    W = rng.standard_normal((size, d)) / np.sqrt(d)
+    W += np.sqrt(strength / d) * np.outer(b, u / np.linalg.norm(u))
+    feature = np.sqrt(d) * (W @ u) / np.linalg.norm(u)
     return {"kurtosis": float(np.mean(feature**4)) / (1 + strength) ** 2}

@@ -61,7 +61,7 @@ class TruncatedSector:
         along = X @ spike
         rest = X - np.outer(along, spike)
         length = np.linalg.norm(rest, axis=1)
-        hermite = _hermite(along, int(self.basis[:, 0].max()))
+        hermite = hermite_table(along, int(self.basis[:, 0].max()))
         order = 0.5 * (self.d - 1) - 1 + self.j
         values = np.zeros(len(X))
         for (k, a), weight in zip(self.basis, self.vectors[:, i], strict=True):
@@ -104,11 +104,9 @@ def truncated_sector(
     lengths = np.outer(stretch, radius)
     coefficients = _coefficients(activation, lengths, degree)
     half_weight = np.exp(0.5 * (log_u[:, None] + log_radial[None, :]))
-    sine = np.sqrt(np.maximum(1 - t**2, 0.0))
     factor = np.empty((len(basis), lengths.size))
     for i, (k, a) in enumerate(basis):
-        m = int(k - a)
-        angular = math.exp(0.5 * (_log_binomial(int(k), int(a)) + _log_monomial(d - 1, m, j))) * t**a * sine**m
+        angular = angular_factor(d, int(k), int(a), j, t)
         factor[i] = (coefficients[k] * half_weight * angular[:, None]).ravel()
     vectors, values = gram_eigen(factor)
     # Rows are ordered by degree: the first half of the degrees is a compression.
@@ -140,14 +138,14 @@ def _coefficients(activation: Nonlinearity, lengths: Array, degree: int) -> list
     for i, node in enumerate(nodes):
         r = math.exp(low + (high - low) * (node + 1) / 2)
         z, weight = gauss_nodes([b / r for b in kinks])
-        table[i] = _hermite(z, degree) @ (weight * sigma(r * z))
+        table[i] = hermite_table(z, degree) @ (weight * sigma(r * z))
     fit = chebyshev.chebvander(nodes, INTERPOLATION - 1).T @ table * (2 / INTERPOLATION)
     fit[0] /= 2
     position = 2 * (np.log(lengths) - low) / (high - low) - 1
     return [np.asarray(chebyshev.chebval(position, fit[:, k]), dtype=np.float64) for k in range(degree + 1)]
 
 
-def _hermite(x: Array, degree: int) -> Array:
+def hermite_table(x: Array, degree: int) -> Array:
     """h_k(x) = He_k(x)/sqrt(k!), k = 0..degree."""
     h = np.empty((degree + 1, x.size))
     h[0] = 1.0
@@ -158,8 +156,11 @@ def _hermite(x: Array, degree: int) -> Array:
     return h
 
 
-def _log_binomial(n: int, k: int) -> float:
-    return math.log(math.comb(n, k))
+def angular_factor(d: int, k: int, a: int, j: int, t: Array) -> Array:
+    """sqrt(C(k,a) q_{k-a,j}) t^a (1-t^2)^{(k-a)/2}: the component of h_k(w^.x) on the basis function (k, a)."""
+    log_front = 0.5 * (math.log(math.comb(k, a)) + _log_monomial(d - 1, k - a, j))
+    front: Array = math.exp(log_front) * t**a * np.maximum(1 - t**2, 0.0) ** ((k - a) / 2)
+    return front
 
 
 def _log_monomial(dimension: int, m: int, j: int) -> float:
