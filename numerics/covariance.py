@@ -21,6 +21,8 @@ from numerics.functions import gauss_nodes, vectorised
 from theory import covariance as symbols
 from theory.nonlinearity import Nonlinearity, nonlinearity
 from theory.setting import exact_real
+from theory.symbols import alpha, beta, eta
+from theory.symbols import d as dimension
 
 Array = NDArray[np.float64]
 
@@ -39,7 +41,7 @@ class Step:
 
     def eta(self, d: int) -> float:
         """The step size at dimension d."""
-        return self.eta0 * float(d) ** self.zeta
+        return float(self.eta0 * float(d) ** self.zeta)
 
     def functions(self) -> tuple[Nonlinearity, Nonlinearity]:
         """Activation and link."""
@@ -58,10 +60,10 @@ def predicted(step: Step, d: int, reading: str = "full") -> tuple[float, float]:
     """
     chosen = next(r for r in symbols.readings() if r.name == reading)
     at = {
-        symbols.eta: exact_real(step.eta(d), "eta"),
-        symbols.alpha: exact_real(step.alpha, "alpha"),
-        symbols.beta: exact_real(step.beta, "beta"),
-        symbols.d: exact_real(d, "d"),
+        eta: exact_real(step.eta(d), "eta"),
+        alpha: exact_real(step.alpha, "alpha"),
+        beta: exact_real(step.beta, "beta"),
+        dimension: exact_real(d, "d"),
     }
     A, B = (symbols.evaluate(e, _moments(step), at) for e in (chosen.A - 1, chosen.B))
     return float(A), float(B)
@@ -100,8 +102,8 @@ def draw(step: Step, d: int, rng: np.random.Generator, readout: str = "gaussian"
 
 def second_moment(step: Step, d: int, x: Draw, fourth: float = 3.0) -> tuple[float, float]:
     """A - 1 and B of one draw, averaged over b exactly (E b^4 = `fourth`): the trace splits along and across w*."""
-    m, eta = len(x.W), step.eta(d)
-    scale, own = eta**2 / m**2, eta / m**2
+    m, rate = len(x.W), step.eta(d)
+    scale, own = rate**2 / m**2, rate / m**2
     along = scale * (x.U[:, 0] ** 2 + fourth / m**2 * x.V[:, 0] ** 2) - 2 * own * x.W[:, 0] * x.V[:, 0]
     whole = scale * np.sum(x.U**2 + fourth / m**2 * x.V**2, axis=1) - 2 * own * np.sum(x.W * x.V, axis=1)
     across = float(np.mean(whole - along)) * d / (d - 1)
@@ -112,14 +114,14 @@ def trial(rng: np.random.Generator, size: int, step: Step) -> dict[str, float]:
     """A - 1 and B of one draw with control variates, and both divided by `full` (G1)."""
     x = draw(step, size, rng)
     bulk, spike = second_moment(step, size, x)
-    n, m, eta = len(x.y), len(x.W), step.eta(size)
+    n, m, rate = len(x.y), len(x.W), step.eta(size)
     c1 = moment(step, symbols.act[1])
     # The control variates: the rank-one parts, whose exact means are known.
-    front = size * eta**2 / m**2 * c1**2
+    front = size * rate**2 / m**2 * c1**2
     u = x.X.T @ x.y / n
     label2, mean1, twice = _label_moments(step)
     spike -= front * (u[0] ** 2 - mean1**2 - (twice - mean1**2) / n)
-    bulk -= size * eta**2 / m**2 / n * moment(step, symbols.slope2) * (float(np.mean(x.y**2)) - label2)
+    bulk -= size * rate**2 / m**2 / n * moment(step, symbols.slope2) * (float(np.mean(x.y**2)) - label2)
     A, B = predicted(step, size)
     return {"bulk": bulk, "spike": spike, "bulk_ratio": bulk / A, "spike_ratio": spike / B}
 
@@ -141,11 +143,11 @@ def conditional_trial(rng: np.random.Generator, size: int, step: Step) -> dict[s
     d (eta/m)^2 times c1^2 |u|^2 and the mean |U - c1 u|^2/d, both divided by the limit of G2.
     """
     x = draw(step, size, rng)
-    m, eta = len(x.W), step.eta(size)
+    m, rate = len(x.W), step.eta(size)
     u = x.X.T @ x.y / len(x.y)
     c1 = moment(step, symbols.act[1])
     mean = x.U.mean(axis=0)
-    unit = eta**2 / m**2
+    unit = rate**2 / m**2
     return {
         "cosine2": float(u[0] ** 2 / (u @ u)),
         "network": float(mean[0] ** 2 / (mean @ mean)),

@@ -1,8 +1,8 @@
 """G1-G3: the covariance of the features after one gradient step, Gamma = A I + B w* w*^T, in three readings.
 
 Paper F's network and units: f = m^{-1/2} sum_j a_j sigma(w_j.x), a_j ~ N(0, 1/m), w_j ~ N(0, I/d), n samples, and
-w_j <- w_j + (eta/sqrt m) a_j (1/n) sum_i (y_i - f_i) sigma'(w_j.x_i) x_i; E w w^T = Gamma/d after it. With b = sqrt(m) a_j
-and f without neuron j's own share, the update is (eta/m) b (U - (b/m) V),
+w_j <- w_j + (eta/sqrt m) a_j (1/n) sum_i (y_i - f_i) sigma'(w_j.x_i) x_i; E w w^T = Gamma/d after it. With
+b = sqrt(m) a_j and f without neuron j's own share, the update is (eta/m) b (U - (b/m) V),
 
     U = (1/n) sum_i (y_i - f_i) sigma'(w.x_i) x_i,   V = (1/n) sum_i sigma sigma'(w.x_i) x_i,
 
@@ -156,10 +156,9 @@ def conditional_bulk() -> sp.Expr:
 
 def conditional_statement() -> sp.Eq:
     """G2: Gamma given the batch, rank-one part."""
-    u, w = sp.Symbol("u", commutative=False), sp.Symbol("u^T", commutative=False)
-    return sp.Eq(
-        sp.Symbol("Gamma_u"), sp.Symbol("I", commutative=False) + eta**2 / d * act[1] ** 2 / beta**2 * u * w, False
-    )
+    identity, u, transposed = (sp.Symbol(name, commutative=False) for name in ("I", "u", "u^T"))
+    spike = eta**2 / d * act[1] ** 2 / beta**2 * u * transposed
+    return sp.Eq(sp.Symbol("Gamma_u"), identity + spike, evaluate=False)
 
 
 def kurtosis(strength: sp.Expr, law: str = "gaussian") -> sp.Expr:

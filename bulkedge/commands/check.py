@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from bulkedge.result import Result, Table
 
 if TYPE_CHECKING:
+    from bulkedge.registry import Erratum
     from numerics.check import Check, CheckResult
     from numerics.runner import Progress
 
@@ -23,6 +24,7 @@ class CheckReport(Result):
 
     command: ClassVar[str] = "check"
     results: tuple[CheckResult, ...]
+    errata: tuple[tuple[str, Erratum], ...] = ()
 
     @property
     def exit_status(self) -> int:
@@ -50,12 +52,41 @@ class CheckReport(Result):
                 }
                 for r in self.results
             ],
+            **({"errata": self._errata()} if self.errata else {}),
             "passed": sum(r.passed for r in self.results),
             "failed": sum(not r.passed for r in self.results),
         }
 
+    def _errata(self) -> list[dict[str, Any]]:
+        """The errata with the verdicts on their evidence."""
+        verdicts = {r.check.id: {"verdict": r.verdict.value, "control": r.control.value} for r in self.results}
+        return [
+            {
+                "statement": id,
+                "printed": e.printed,
+                "found": e.found,
+                "corrected": e.corrected,
+                "evidence": [{"id": check_id, **verdicts[check_id]} for check_id in e.evidence],
+            }
+            for id, e in self.errata
+        ]
+
+    def _errata_table(self) -> Table:
+        columns = ("statement", "printed", "found", "corrected", "evidence")
+        rows = tuple(
+            (
+                e["statement"],
+                e["printed"],
+                e["found"],
+                e["corrected"],
+                "; ".join(f"{x['id']} {x['verdict']} (control {x['control']})" for x in e["evidence"]),
+            )
+            for e in self._errata()
+        )
+        return Table(columns, rows, f"errata: {len(rows)} printed statements and what the checks found")
+
     def tables(self) -> tuple[Table, ...]:
-        """One row per check."""
+        """One row per check; with errata, these first."""
         columns = ("ID", "claim", "predicted", "measured", "verdict", "negative control", "verdict on it")
         rows = tuple(
             (
@@ -108,6 +139,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         default=str(cores),
         help=f"worker processes; the numbers do not depend on it (default {cores}, all cores)",
     )
+    parser.add_argument("--errata", action="store_true", help="the printed statements found wrong, and their evidence")
     parser.add_argument("--store", metavar="FILE", help="keep finished trials here; started again, the run goes on")
 
 
@@ -139,6 +171,22 @@ def select(names: Sequence[str]) -> tuple[Check, ...]:
     return tuple(chosen.values())
 
 
+def select_errata(names: Sequence[str]) -> tuple[tuple[str, Erratum], ...]:
+    """The errata of the statements whose ID begins with one of the names; all without names.
+
+    Errors: InputError where there is none.
+    """
+    from bulkedge import registry
+    from theory.errors import InputError
+
+    found = tuple((s.id, e) for s in registry.statements() for e in s.errata)
+    chosen = tuple((id, e) for id, e in found if not names or any(id.startswith(name) for name in names))
+    if not chosen:
+        known = ", ".join(dict.fromkeys(id for id, _ in found))
+        raise InputError("ID", f"no erratum belongs to {', '.join(names)[:40]!r}", f"errata exist for {known}")
+    return chosen
+
+
 def check(
     names: Sequence[str] = (),
     *,
@@ -146,21 +194,27 @@ def check(
     seed: int = 0,
     jobs: int = 1,
     store: str | None = None,
+    errata: bool = False,
     progress: Progress | None = None,
 ) -> CheckReport:
     """Run the ledger of checks, or the named ones, each with its negative control.
 
     All trials go through one pool of `jobs` workers, or of a cluster inside joblib.parallel_config(backend="dask");
-    the numbers do not depend on it. `store` keeps finished trials, so that a run that was killed goes on.
+    the numbers do not depend on it. `store` keeps finished trials, so that a run that was killed goes on. `errata` runs
+    the evidence of the errata (of the named statements) and lists what was printed, found and corrected.
     Accuracy: a check is CONFIRMED iff |measured - predicted| <= 4 stderr + bias < resolution (numerics.check).
     Errors: InputError for unknown names, a seed, a number of jobs or a store that is not usable.
     """
     from bulkedge import registry
 
-    results = run_selected(select(names), full=full, seed=seed, jobs=jobs, store=store, progress=progress)
-    inputs = {"names": [*names], "full": full, "seed": seed, "jobs": jobs, "store": store}
+    found = select_errata(names) if errata else ()
+    chosen = [c for c in registry.checks() if any(c.id in e.evidence for _, e in found)] if errata else select(names)
+    results = run_selected(chosen, full=full, seed=seed, jobs=jobs, store=store, progress=progress)
+    inputs = {"names": [*names], "full": full, "seed": seed, "jobs": jobs, "store": store, "errata": errata}
     setting = f"seed {seed}; margin = 4 standard errors + bias"
-    return CheckReport(inputs, setting, tuple(dict.fromkeys(registry.owner(r.check.id) for r in results)), (), results)
+    return CheckReport(
+        inputs, setting, tuple(dict.fromkeys(registry.owner(r.check.id) for r in results)), (), results, found
+    )
 
 
 def run_selected(
@@ -201,5 +255,6 @@ def run(arguments: argparse.Namespace) -> CheckReport:
             seed=integer(arguments.seed, "seed"),
             jobs=integer(arguments.jobs, "jobs"),
             store=arguments.store,
+            errata=arguments.errata,
             progress=progress,
         )

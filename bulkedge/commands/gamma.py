@@ -99,6 +99,7 @@ def gamma(
     import sympy as sp
 
     from theory import covariance as c
+    from theory import symbols
     from theory.enclosure import check_digits
     from theory.nonlinearity import nonlinearity
     from theory.parse import integer, nonnegative, number
@@ -109,8 +110,8 @@ def gamma(
     shown = check_digits(integer(digits, "digits"))
     values = c.moments(f, g, s, shown + 8)
     dimension = sp.Integer(sizes["d"])
-    at = {c.eta: eta, c.d: dimension, c.alpha: sp.Integer(sizes["n"]) / dimension}
-    at[c.beta] = sp.Integer(sizes["m"]) / dimension
+    at = {symbols.eta: eta, symbols.d: dimension, symbols.alpha: sp.Integer(sizes["n"]) / dimension}
+    at[symbols.beta] = sp.Integer(sizes["m"]) / dimension
 
     def value(expression: sp.Expr) -> Enclosure:
         return c.evaluate(expression, values, at, shown + 8)

@@ -21,7 +21,7 @@ STATEMENTS = (
             Erratum(
                 "A and B contain the link's mu1* = E g' as the coefficient of the rank-one gradient (mu1*^2 in A, "
                 "mu1*^4 in B)",
-                "the coefficient is the activation's c1 = E sigma'; at ReLU and tanh the printed B is too large by 47 %",
+                "the coefficient is the activation's c1 = E sigma'; for ReLU and tanh the printed B is 47 % too large",
                 "mu1*^2 -> c1^2 in A, mu1*^4 -> c1^2 mu1*^2 in B",
                 ("G1.spike", "G1.ladder"),
             ),
@@ -59,7 +59,10 @@ STATEMENTS = (
         id="G3",
         title="Given the batch the features are Gaussian only if the readout is",
         formula="theory.covariance:kurtosis_statement",
-        assumptions=("rank-one update", "a_j = +-1/sqrt m: two components, with s the spike's strength given the batch"),
+        assumptions=(
+            "rank-one update",
+            "a_j = +-1/sqrt m: two components, with s the spike's strength given the batch",
+        ),
         sources=("F, Section 3",),
         status="derived",
     ),
@@ -72,8 +75,8 @@ STATEMENTS = (
         errata=(
             Erratum(
                 "|T1* - T1|_HS = O(eta^4 ln^3 d/d^5)",
-                "a generic activation has (eta/d)^4 (erf at zeta = 3/4: exponent -1, not -2); for a homogeneous one the "
-                "batch noise is a scale mixture that cancels to this order",
+                "a generic activation has (eta/d)^4 (erf at zeta = 3/4: exponent -1, not -2); for a homogeneous one "
+                "the batch noise is a scale mixture that cancels to this order",
                 "Theta((eta/d)^4) in general, max(eta^4/d^5, (eta/d)^6) for a positively homogeneous sigma; as printed "
                 "for ReLU at zeta = 1/2 only",
                 ("G4.generic", "G4.homogeneous", "G4.half"),
@@ -91,7 +94,7 @@ STATEMENTS = (
         sources=("F, Theorem 4.2", "F, Lemma 4.5"),
         errata=(
             Erratum(
-                "E_{N(0, Sigma)} G = sum over all j of (1/j!)(gamma2/2)^j E D_u^{2j} G for every G of polynomial growth",
+                "E_{N(0, Sigma)} G = sum over all j of (1/j!)(gamma2/2)^j E D_u^{2j} G for G of polynomial growth",
                 "for G = |u.w| it is the binomial series of sqrt(1 + gamma2/gamma1): at gamma2/gamma1 = 3/2 the sum "
                 "through j = 20 is -3.70, the expectation 1.2616",
                 "for polynomial G, or gamma2 < gamma1; else a finite expansion with its remainder; for ReLU the radius "

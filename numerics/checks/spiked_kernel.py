@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 from fractions import Fraction
 
@@ -53,9 +54,9 @@ def exponent(activation: str, zeta: float, first: int = FIRST) -> Enclosure:
     """
     step = Step(activation=activation, zeta=zeta)
     logs = [math.log(distance(step, size)) for size in (first, 4 * first, 16 * first, 64 * first)]
-    slopes = [(b - a) / math.log(4) for a, b in zip(logs, logs[1:], strict=False)]
-    first, second = slopes[1] - slopes[0], slopes[2] - slopes[1]
-    limit = slopes[2] + second**2 / (first - second)
+    slopes = [(b - a) / math.log(4) for a, b in itertools.pairwise(logs)]
+    change, last = slopes[1] - slopes[0], slopes[2] - slopes[1]
+    limit = slopes[2] + last**2 / (change - last)
     return Enclosure(Fraction(limit), Fraction(abs(limit - slopes[2])), "extrapolated")
 
 
@@ -63,9 +64,7 @@ def second_derivative() -> Enclosure:
     """Half of d^2 k1/dB^2 at B = 0 and the point, by differences at 40 digits of the closed form."""
     k1 = sp.lambdify(B, symbols.spiked_kernel().subs({**POINT, A: sp.Rational(6, 5)}), "mpmath")
     with mpmath.workdps(40):
-        coarse, fine = (
-            (k1(h) - 2 * k1(0) + k1(-h)) / (2 * h**2) for h in (mpmath.mpf(10) ** -5, mpmath.mpf(10) ** -6)
-        )
+        coarse, fine = ((k1(h) - 2 * k1(0) + k1(-h)) / (2 * h**2) for h in (mpmath.mpf(10) ** -5, mpmath.mpf(10) ** -6))
         return Enclosure(Fraction(float(fine)), Fraction(float(abs(fine - coarse))), "differences")
 
 

@@ -16,6 +16,7 @@ from numerics.spiked_spectrum import Sector, sector
 from theory import floor_relu, spiked_expansion
 from theory.enclosure import Enclosure
 from theory.spiked_expansion import b
+from theory.spiked_spectrum import unspiked
 from theory.symbols import A, d
 
 Array = NDArray[np.float64]
@@ -88,7 +89,7 @@ def weyl() -> Enclosure:
     parts = [sector(2, 1.0, 30.0, j, j, tolerance=1e-7) for j in (0, 1)]
     spiked = np.sort(np.concatenate([p.eigenvalues for p in parts] + [np.array([31 / 8, 1 / 8])]))[::-1]
     # Without a spike: 2 eta_l^2, twice for l >= 1.
-    plain = [float(spiked_expansion.unspiked(l).subs(d, 2)) for l in (0, 1, 1, *np.repeat(np.arange(2, 40, 2), 2))]
+    plain = [float(unspiked(l).subs(d, 2)) for l in (0, 1, 1, *np.repeat(np.arange(2, 40, 2), 2))]
     index = np.arange(12, 34)
     ratio = spiked[index] / np.array(plain)[index]
     limit = float(np.polyfit(1 / index, ratio, 1)[1])
@@ -103,7 +104,7 @@ def _weyl() -> float:
 def second_coefficient() -> Enclosure:
     """(lambda_max - lambda_0 (A + B/d))/(B/d)^2 at d = 10^4 from B/d = 1/200 and 1/100, extrapolated to B/d = 0."""
     dimension = 10_000
-    lam0 = float(sp.N(spiked_expansion.unspiked(0).subs(d, dimension), 20))
+    lam0 = float(sp.N(unspiked(0).subs(d, dimension), 20))
     at = [(float(_sector(dimension, x * dimension).eigenvalues[0]) - lam0 * (1 + x)) / x**2 for x in (0.005, 0.01)]
     limit = 2 * at[0] - at[1]
     # What the extrapolation leaves, 11 (B/d)^2/(16 pi), twice over, and the 1/d of the coefficient itself.
@@ -220,7 +221,7 @@ CHECKS = (
     ),
     Check(
         "G6.weyl",
-        "d = 2, B = 30 A: lambda_j(T1)/lambda_j(T0) tends to A (1+B/A)^(-1/2) ((2/pi) K)^4, which vanishes as B/A grows",
+        "d = 2, B = 30 A: lambda_j(T1)/lambda_j(T0) tends to A (1+B/A)^(-1/2) ((2/pi) K)^4, which vanishes with A/B",
         "G6; paper F, Theorem 4.1",
         _weyl,
         SecondRoute(weyl),
@@ -270,6 +271,8 @@ CHECKS = (
         functools.partial(_floor, 300),
         MonteCarlo(floor_trial, "floor", 40_000, 30, 300),
         0.1,
-        Control("the odd part's floor alone, in one dimension", lambda: 8 * (1 - math.exp(-8)) - 64 * math.exp(-4) + 12),
+        Control(
+            "the odd part's floor alone, in one dimension", lambda: 8 * (1 - math.exp(-8)) - 64 * math.exp(-4) + 12
+        ),
     ),
 )
