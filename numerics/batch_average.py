@@ -3,9 +3,9 @@
 Given its batch a neuron's weight is w + kappa b X^T y, kappa = c1 eta/(n m), b ~ N(0, 1). Averaged over batches its
 part across w* is sqrt(1/d + kappa^2 b^2 n E y^2) times a standard normal vector -- a scale mixture in b -- and the
 part along w* is N(kappa b tau, 1/d) with tau = sum_i y_i z_i of mean n mu1* and variance n Var(y z). k1 takes the
-Gaussian of the same covariance. Both operators are Gram matrices on the Hermite basis of numerics.truncated_spectrum, whose
-difference is summed over sectors. (sum_i y_i^2 is taken at its mean: its fluctuation is of relative order n^-1/2
-inside terms that are already of second order.)
+Gaussian of the same covariance. Both operators are Gram matrices on the Hermite basis of
+numerics.truncated_spectrum; their difference is summed over sectors. (sum_i y_i^2 is taken at its mean: its
+fluctuation is of relative order n^-1/2 inside terms that are already of second order.)
 """
 
 from __future__ import annotations

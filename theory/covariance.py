@@ -26,11 +26,14 @@ from theory.gaussian import enclose
 from theory.nonlinearity import Nonlinearity, product
 from theory.symbols import alpha, beta, d, eta, zeta
 
-# Moments E[sigma He_k] and E[g He_k] (convention `moment`), as they enter here.
-act = sp.symbols("mu0:6", real=True)
-link = sp.symbols("mu0_star mu1_star mu2_star mu3_star", real=True)
+# Moments sigma_k = E[sigma He_k] and g_k = E[g He_k] (convention `moment`; c1 = sigma_1, mu_k* = g_k).
+act = sp.symbols("sigma_0:6", real=True)
+link = sp.symbols("g_0:4", real=True)
 # E sigma'^2, E (sigma sigma')', E y^2 (noise included), 2s = E[g^2 (z^2 - 1)].
-slope2, own, label2, bend = sp.symbols("slope2 own label2 bend", real=True)
+slope2 = sp.Symbol("v_sigma", real=True)
+own = sp.Symbol("h_sigma", real=True)
+label2 = sp.Symbol("y_2", real=True)
+bend = sp.Symbol("b_g", real=True)
 # w.w* and |w|^2 - 1 of the initial weight.
 overlap, excess = sp.symbols("rho epsilon", real=True)
 

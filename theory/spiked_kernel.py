@@ -59,7 +59,7 @@ def kernel_of(activation: Nonlinearity) -> sp.Expr:
 def statement() -> sp.Eq:
     """G4 for ReLU: the closed form with the warped cosine."""
     k1 = sp.Function("k_1")
-    return sp.Eq(k1(sp.Symbol("x"), sp.Symbol("x'")), spiked_kernel())
+    return sp.Eq(k1(sp.Symbol("x"), sp.Symbol("x_prime")), spiked_kernel())
 
 
 @functools.cache

@@ -14,7 +14,12 @@ STATEMENTS = (
         id="G1",
         title="Covariance of the features after one step: the strength of the spike (reading full)",
         formula="theory.covariance:statement",
-        assumptions=(*_SETTING, "sigma continuous; E a_j = 0", "B to relative order 1/d, A - 1 to leading order"),
+        assumptions=(
+            *_SETTING,
+            "sigma_k = E sigma He_k, g_k = E g He_k, v_sigma = E sigma'^2, b_g = E g^2 (z^2 - 1)",
+            "sigma continuous; E a_j = 0",
+            "B to relative order 1/d, A - 1 to leading order",
+        ),
         sources=("F, eq. (3.3)",),
         status="derived",
         errata=(
