@@ -188,7 +188,9 @@ def ridge_risk(
     unorm2 = m1s2 + (m0s**2 + m1s2 + m2s**2 + nz**2) / al
     wide = np.isinf(p2)
     p2f = np.where(wide, 1.0, p2)
-    kappa, residual = effective_ridge(p1, p2f, lm, m1, m2)
+    # Neither step nor link enters kappa: it is found on the ratios' own shape, then broadcast.
+    own = effective_ridge(psi1, np.where(np.isinf(_f(psi2)), 1.0, _f(psi2)), lam, c.mu1, c.mu2)
+    kappa, residual = (np.atleast_1d(np.broadcast_to(a, arrays[0].shape)) for a in own)
     ratio = p2f / p1
     r = _resolvent(kappa, p2f, mu1sq, mu2sq)
     at_zero = kappa == 0
