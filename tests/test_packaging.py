@@ -1,0 +1,50 @@
+"""The package's metadata: the oldest constraints are the lower bounds, every package is listed and typed."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+
+
+def versions(name: str) -> dict[str, str]:
+    """Package -> version of a constraints file, for the oldest Python."""
+    found: dict[str, str] = {}
+    for line in (ROOT / ".ci" / "constraints" / f"{name}.txt").read_text().splitlines():
+        match = re.fullmatch(r"([\w-]+)==([\w.]+)(; python_version (<|>=) \"[\d.]+\")?", line)
+        if match and match.group(4) != ">=":
+            found[match.group(1)] = match.group(2)
+    return found
+
+
+def number(text: str) -> tuple[int, ...]:
+    parts = [int(p) for p in text.split(".")]
+    while parts and parts[-1] == 0:
+        parts.pop()
+    return tuple(parts)
+
+
+def test_constraints_are_the_bounds() -> None:
+    extras = PROJECT["project"]["optional-dependencies"]
+    wanted = [*PROJECT["project"]["dependencies"], *extras["test"], *extras["cluster"]]
+    oldest, newest = versions("oldest"), versions("newest")
+    for requirement in wanted:
+        name, bound = requirement.split(">=")
+        assert number(oldest[name]) == number(bound), requirement
+        assert number(newest[name]) >= number(bound), requirement
+
+
+def test_every_package_is_listed_and_typed() -> None:
+    listed = set(PROJECT["tool"]["setuptools"]["packages"])
+    there = {
+        ".".join(path.parent.relative_to(ROOT).parts)
+        for layer in ("theory", "numerics", "derivations", "bulkedge")
+        for path in (ROOT / layer).rglob("__init__.py")
+    }
+    assert listed == there
+    for layer in ("theory", "numerics", "derivations", "bulkedge"):
+        assert (ROOT / layer / "py.typed").is_file()
+        assert "py.typed" in PROJECT["tool"]["setuptools"]["package-data"][layer]
