@@ -13,7 +13,10 @@ import sympy as sp
 
 from theory.symbols import k, q11, q12, q22, rho
 
-theta = sp.Symbol("theta", real=True)  # the angle, here only: theory.symbols.theta is a spike's strength
+theta = sp.Symbol("theta", positive=True)  # the angle, here only: theory.symbols.theta is a spike's strength
+phi = sp.Symbol("phi", real=True)
+J = sp.IndexedBase("J")
+n = sp.Symbol("n", integer=True, nonnegative=True)  # the order; theory.symbols.n is a number of samples
 
 
 @functools.cache
@@ -88,3 +91,16 @@ def square_coefficient_asymptotics(p: int) -> sp.Expr:
 def relu_statement() -> sp.Eq:
     """K1: the kernel of ReLU."""
     return sp.Eq(sp.Function("kappa")(rho), arc_cosine(1))
+
+
+def angular_integral(order: sp.Expr) -> sp.Expr:
+    """J_n(theta) = n! int_0^(pi - theta) (cos theta + cos phi)^n d phi, for every order n.
+
+    Source: K1; polar coordinates in the plane of the two inputs, phi twice the angle to their bisector.
+    """
+    return sp.factorial(order) * sp.Integral((sp.cos(theta) + sp.cos(phi)) ** order, (phi, 0, sp.pi - theta))
+
+
+def recurrence() -> sp.Eq:
+    """K1: J_{n+2} = (2n + 3) cos(theta) J_{n+1} + (n + 1)^2 sin^2(theta) J_n for every n >= 0."""
+    return sp.Eq(J[n + 2], (2 * n + 3) * sp.cos(theta) * J[n + 1] + (n + 1) ** 2 * sp.sin(theta) ** 2 * J[n])
