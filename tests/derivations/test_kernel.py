@@ -8,7 +8,7 @@ import sympy as sp
 
 from derivations.derivation import DerivationError, Step
 from derivations.kernel import DERIVATIONS
-from theory.arc_cosine import J, angular, angular_integral, n, recurrence, theta
+from theory.arc_cosine import J, angular, angular_integral, n, phi, recurrence, theta
 
 BY_ID = {d.id: d for d in DERIVATIONS}
 
@@ -24,7 +24,7 @@ def test_verifies(id):
 def test_integral_form_and_recurrence(order):
     for angle in (0.3, 2.5):
         integral = angular_integral(sp.Integer(order))
-        f = sp.lambdify(sp.Symbol("phi", real=True), integral.args[-1].function.subs(theta, angle), "mpmath")
+        f = sp.lambdify(phi, next(iter(integral.atoms(sp.Integral))).function.subs(theta, angle), "mpmath")
         value = mpmath.factorial(order) * mpmath.quad(f, [0, mpmath.pi - angle])
         assert float(angular(order).subs(theta, angle)) == pytest.approx(float(value), rel=1e-12)
     at = {J[n]: angular(order), J[n + 1]: angular(order + 1), J[n + 2]: angular(order + 2)}
