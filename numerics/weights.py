@@ -23,7 +23,7 @@ from theory.errors import InputError
 
 SUFFIXES = (".npy", ".npz", ".csv")
 MISFIT = 0.01  # p-value of the fit below which the bulk is not called Marchenko-Pastur
-_SIDE = 200  # smaller side of the simulated matrices that calibrate the fit
+_SIDE = 128  # smaller side of the simulated matrices that calibrate the fit
 _DRAWS = 199
 
 
