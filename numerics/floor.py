@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.integrate import trapezoid
 from scipy.interpolate import BSpline, make_interp_spline
 
 from numerics.conditional import local_moments
@@ -237,7 +238,7 @@ def _tail_energy(s: _Smoothed) -> float:
     assert s.offsets is not None
     y = np.linspace(-REACH, REACH, 16001)
     r2 = (s(y) - np.where(y > 0, s.offsets[0], s.offsets[1])) ** 2
-    return float(np.trapezoid(r2, y) + 2 * REACH * (r2[0] + r2[-1]))
+    return float(trapezoid(r2, y) + 2 * REACH * (r2[0] + r2[-1]))
 
 
 def _steepness(s: _Smoothed) -> float | None:
@@ -246,7 +247,7 @@ def _steepness(s: _Smoothed) -> float | None:
         return None
     y = np.linspace(-REACH, REACH, 16001)
     f = (y * s.spline(y, 1)) ** 2
-    return DENSITY * float(np.trapezoid(f, y) + 2 * REACH * (f[0] + f[-1]))
+    return DENSITY * float(trapezoid(f, y) + 2 * REACH * (f[0] + f[-1]))
 
 
 def _lower_bound(c: Criterion, bracket: float, tau: float, tolerance: float, quadrature: float) -> float:

@@ -8,11 +8,13 @@ is not bitwise the sum over one.
 
 from __future__ import annotations
 
+import contextlib
+import contextvars
 import functools
 import hashlib
 import importlib
 import sys
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -174,6 +176,24 @@ class Runner:
         # Unordered: a result is kept as soon as it is there, not after a slower one before it.
         parallel = joblib.Parallel(n_jobs=None if configured else self.jobs, return_as="generator_unordered")
         yield from parallel(joblib.delayed(_tagged)(tag, *work) for tag, work in todo.items())
+
+
+_HOW: contextvars.ContextVar[dict[str, Any] | None] = contextvars.ContextVar("how", default=None)
+
+
+@contextlib.contextmanager
+def running(**how: Any) -> Iterator[None]:
+    """Inside this block `current_runner` takes these workers, store and progress (fields of Runner)."""
+    token = _HOW.set(how)
+    try:
+        yield
+    finally:
+        _HOW.reset(token)
+
+
+def current_runner(seed: int) -> Runner:
+    """The Runner for code that is not handed one, such as a figure: its own seed, the caller's workers and store."""
+    return Runner(seed=seed, **(_HOW.get() or {}))
 
 
 def _configured_backend() -> bool:

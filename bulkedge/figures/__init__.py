@@ -33,7 +33,8 @@ class Picture:
 
     `name` begins with the paper's letter ("F.alignment"). `setting` is what one must know to read it: sizes,
     activation, link, seed, number of runs; it is printed under the figure. `draw` takes no argument (its randomness
-    has a fixed seed) and returns the figure and its data, one row per point.
+    has a fixed seed; trials go through numerics.runner.current_runner, with the caller's workers and store) and
+    returns the figure and its data, one row per point.
     """
 
     name: str

@@ -26,7 +26,7 @@ CENTRED_RELU = "relu - 1/sqrt(2*pi)"
 def _curve(axes: Any, rows: Rows, colour: str, label: str, **setting: Any) -> None:
     """The closed form over a curve of steps, and simulated networks with two standard errors."""
     from bulkedge.commands.risk import risk
-    from numerics.runner import Runner
+    from numerics.runner import current_runner
     from numerics.simulated_risk import simulated_risk
 
     result = risk(**setting, step="0:8:81")
@@ -34,7 +34,7 @@ def _curve(axes: Any, rows: Rows, colour: str, label: str, **setting: Any) -> No
     axes.plot(steps, tests, color=colour, label=label)
     rows += [(label, "theory", repr(x), repr(y), "") for x, y in zip(steps, tests, strict=True)]
     texts = {name: str(value) for name, value in setting.items()}
-    runner = Runner(seed=2026)
+    runner = current_runner(2026)
     points = []
     for step in ("0", "2", "4", "6", "8"):
         found = simulated_risk(runner, DIM, RUNS, **{"batch": texts["samples"], **texts}, step=step)["test"]
@@ -98,7 +98,7 @@ def _large() -> tuple[Figure, Table]:
     from numerics.conditional_limit import one_step_risk
     from numerics.functions import constants
     from numerics.pair import pair
-    from numerics.runner import Runner
+    from numerics.runner import current_runner
     from numerics.simulated_risk import simulated_risk
     from theory.nonlinearity import nonlinearity
 
@@ -122,7 +122,7 @@ def _large() -> tuple[Figure, Table]:
                 small = 2 * SIMULATED_WIDTH**exponent
                 for samples in ("2", "6", "12"):
                     found = simulated_risk(
-                        Runner(seed=2026), SIMULATED_WIDTH // 2, 4, activation=name, link=name, samples=samples,
+                        current_runner(2026), SIMULATED_WIDTH // 2, 4, activation=name, link=name, samples=samples,
                         width="2", ridge="1/1000", step=str(round(small)), batch=samples, noise="1/10",
                     )["test"]  # fmt: skip
                     axes.errorbar(

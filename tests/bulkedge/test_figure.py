@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import bulkedge
@@ -12,6 +13,8 @@ from bulkedge.figures import Picture, figures
 from bulkedge.output import output_folder
 from bulkedge.plotting import new_figure
 from bulkedge.result import Table
+from numerics.runner import current_runner
+from numerics.store import Store
 from theory.errors import InputError
 
 
@@ -88,3 +91,27 @@ def test_nothing_is_half_written(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="No space"):
         _fail(target, "other", OSError(28, "No space left on device"))
     assert [p.name for p in target.iterdir()] == ["whole"]
+
+
+def test_trials_of_a_figure_go_through_the_callers_workers_and_store(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def draw() -> tuple[object, Table]:
+        found = current_runner(3).run(_trial, (4,), 6)[4]
+        figure, axes = new_figure()
+        axes.plot([r["x"] for r in found])
+        return figure, Table(("x",), tuple((repr(r["x"]),) for r in found))
+
+    monkeypatch.setattr("bulkedge.figures.figures", lambda: (Picture("X.trials", "Trials", "six", draw),))
+    bulkedge.figure("X.trials", out=str(tmp_path / "one"))
+    bulkedge.figure("X.trials", out=str(tmp_path / "two"), jobs=2, store=str(tmp_path / "store"))
+    for name in ("X.trials.csv", "X.trials.svg"):
+        assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
+    with Store(tmp_path / "store") as kept:
+        assert len(kept) == 6
+    with pytest.raises(InputError, match="jobs"):
+        bulkedge.figure("X.trials", out=str(tmp_path / "one"), jobs=0)
+
+
+def _trial(rng: np.random.Generator, size: int) -> dict[str, float]:
+    return {"x": float(rng.standard_normal(size).sum())}
