@@ -176,8 +176,10 @@ def ridge_risk(
     names = ("samples", "width", "ridge", "step", "batch", "noise", "mu1", "mu2", "mu1_star", "mu2_star", "mu0_star")
     c = constants
     values = (psi1, psi2, lam, eta, psi1 if alpha is None else alpha, noise, c.mu1, c.mu2, c.mu1_star, c.mu2_star)
-    arrays = np.broadcast_arrays(*map(_f, (*values, c.mu0_star)))
-    checked = dict(zip(names, (np.atleast_1d(a) for a in arrays), strict=True))
+    # Not broadcast yet: the effective ridge is found on the ratios' own shape, whatever the number of steps.
+    arrays = [_f(v) for v in (*values, c.mu0_star)]
+    shape = np.broadcast_shapes(*(a.shape for a in arrays))
+    checked = dict(zip(names, arrays, strict=True))
     for name in set(names) - {"ridge"}:  # whose own smallest size is NO_RIDGE
         checked[name] = np.where(np.abs(checked[name]) < SMALLEST, 0.0, checked[name])
     _validate(checked)
@@ -188,9 +190,7 @@ def ridge_risk(
     unorm2 = m1s2 + (m0s**2 + m1s2 + m2s**2 + nz**2) / al
     wide = np.isinf(p2)
     p2f = np.where(wide, 1.0, p2)
-    # Neither step nor link enters kappa: it is found on the ratios' own shape, then broadcast.
-    own = effective_ridge(psi1, np.where(np.isinf(_f(psi2)), 1.0, _f(psi2)), lam, c.mu1, c.mu2)
-    kappa, residual = (np.atleast_1d(np.broadcast_to(a, arrays[0].shape)) for a in own)
+    kappa, residual = effective_ridge(p1, p2f, lm, m1, m2)
     ratio = p2f / p1
     r = _resolvent(kappa, p2f, mu1sq, mu2sq)
     at_zero = kappa == 0
@@ -220,9 +220,8 @@ def ridge_risk(
     variance = irreducible * (1 - factor) / factor
     test = floor + bias + variance
     train = rho**2 * (test + nz**2)
-    shape = arrays[0].shape
-    fields = (test, train, floor + 0 * test, bias, variance, kappa + 0 * test, degrees + 0 * test, residual + 0 * test)
-    return RidgeRisk(*(f.reshape(shape) for f in fields))
+    fields = (test, train, floor, bias, variance, kappa, degrees, residual)
+    return RidgeRisk(*(np.array(np.broadcast_to(f, shape)) for f in fields))
 
 
 def _wide_limit(
