@@ -26,6 +26,7 @@ _PUBLIC = {
     "risk": "bulkedge.commands.risk",
     "gamma": "bulkedge.commands.gamma",
     "spectrum": "bulkedge.commands.spectrum",
+    "features": "bulkedge.commands.features",
     "floor": "bulkedge.commands.floor",
     "weights": "bulkedge.commands.weights",
     "check": "bulkedge.commands.check",

@@ -99,6 +99,12 @@ def _resolvent(kappa: Array, psi2: Array, mu1sq: Array, mu2sq: Array) -> _Resolv
     return _Resolvent(g, t, one_minus_g, h, kappa_dg)
 
 
+def resolvent_trace(kappa: ArrayLike, psi2: ArrayLike, mu1: ArrayLike, mu2: ArrayLike) -> Array:
+    """t = (x/d) tr (mu1^2 W0 W0^T + x)^-1, x = mu2^2 + kappa: what of a linear function the features miss."""
+    kappa_, psi2_, mu1_, mu2_ = (np.asarray(_f(v)) for v in (kappa, psi2, mu1, mu2))
+    return np.asarray(_resolvent(kappa_, psi2_, mu1_**2, mu2_**2).t)
+
+
 def _degrees(kappa: Array, ratio: Array, r: _Resolvent, mu2sq: Array) -> tuple[Array, Array]:
     """df1/n and -kappa d(df1/n)/dkappa, for kappa > 0; ratio = psi2/psi1."""
     x = mu2sq + kappa

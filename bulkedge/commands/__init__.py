@@ -16,6 +16,7 @@ COMMANDS = {
     "risk": "test and training risk after one gradient step, at one step size or along a curve",
     "gamma": "covariance of the features after one gradient step: printed, rank-one and full",
     "spectrum": "exact spectrum of the kernel with spiked features, at any dimension and spike",
+    "features": "spikes of the feature matrix after a step of size n^a, and the loss they save",
     "floor": "what kernels leave of a link, and whether one large step can do better",
     "weights": "spectrum of a weight matrix in a file: bulk, outliers, strengths, fit",
     "check": "run the ledger of checks, each with its negative control",

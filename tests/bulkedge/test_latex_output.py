@@ -34,6 +34,7 @@ CALLS: dict[str, tuple[tuple[str, ...], ...]] = {
     "align": (("He(2, z) + He(3, z)", "--power", "1", "--alpha", "2", "--batch", "reused"),),
     "risk": (("tanh", "z", "--samples", "2", "--width", "1", "--ridge", "1/10", "--step", "1"),),
     "convert": (("--from", "F", "--to", "O"),),
+    "features": (("softplus", "tanh", "--exponent", "3/10"), ("tanh", "z", "--exponent", "0")),
     "floor": (("tanh", "z"),),
     "check": (("H4",),),
     "list": ((),),
