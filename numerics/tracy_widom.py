@@ -19,7 +19,6 @@ from numerics.domain import finite
 from numerics.marchenko_pastur import Floats
 from theory.errors import InputError
 
-_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(64)
 _REACH = 16.0  # Ai(16) < 1e-19
 _LOWEST = -12.0  # F_1 and F_2 are below 1e-30 there
 _HIGHEST = 40.0  # and 1 - F below 1e-70
@@ -31,14 +30,26 @@ def _check_beta(beta: int) -> int:
     return beta
 
 
+@functools.cache
+def _rule(count: int) -> tuple[Floats, Floats]:
+    return np.polynomial.legendre.leggauss(count)
+
+
 def _kernel(s: float) -> tuple[Floats, Floats]:
     """A_s and its derivative in s on the nodes, symmetrised by the square roots of the weights."""
+    # Further left the kernel oscillates and needs more nodes; with these F is right to 1e-13.
+    nodes, weights = _rule(40 if s > -2 else 56 if s > -6 else 64)
     length = max(_REACH - s, 4.0)
-    x = length * (1 + _NODES) / 2
-    root = np.sqrt(length * _WEIGHTS / 2)
-    ai, slope, _, _ = airy(x[:, None] + x + s)
-    frame = root[:, None] * root
-    return frame * ai, frame * slope
+    x = length * (1 + nodes) / 2
+    root = np.sqrt(length * weights / 2)
+    # The kernel depends on x + y alone: half of the matrix is enough.
+    row, column = np.triu_indices(len(x))
+    ai, slope, _, _ = airy(x[row] + x[column] + s)
+    kernel, change = np.empty((len(x), len(x))), np.empty((len(x), len(x)))
+    frame = root[row] * root[column]
+    kernel[row, column] = kernel[column, row] = frame * ai
+    change[row, column] = change[column, row] = frame * slope
+    return kernel, change
 
 
 def _log_cdf(values: NDArray[np.floating], beta: int) -> float:

@@ -11,8 +11,9 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh
+from scipy.special import ndtr, ndtri
 
-from numerics.check import Check, Control, Ladder, Measure
+from numerics.check import Check, Control, Ladder, Measure, MonteCarlo
 from numerics.spike import SpikedModel, covariance, rectangular, wigner
 
 _PAUL = "Baik & Silverstein 2006; Paul 2007"
@@ -67,6 +68,16 @@ def rectangular_variance(rng: np.random.Generator, size: int, ratio: float, stre
     matrices = rng.standard_normal((_BATCH, size, round(ratio * size))) / np.sqrt(size)
     matrices[:, 0, 0] += strength
     return {"variance": size * _variance_of(np.swapaxes(matrices, 1, 2) @ matrices, root=True)}
+
+
+def coverage(rng: np.random.Generator, size: int, ratio: float, strength: float) -> dict[str, float]:
+    """The share of 80 per cent intervals that hold the strength of a rectangular spike, ratio <= 1."""
+    matrices = rng.standard_normal((_BATCH, size, round(ratio * size))) / np.sqrt(size)
+    matrices[:, 0, 0] += strength
+    largest = np.sqrt(np.linalg.eigvalsh(np.swapaxes(matrices, 1, 2) @ matrices)[:, -1])
+    model = rectangular(round(ratio * size) / size)
+    intervals = [model.interval(float(s), size, level=0.8) for s in largest]
+    return {"covered": float(np.mean([i.lower <= strength <= i.upper for i in intervals]))}
 
 
 def _variance_of(matrices: NDArray[np.float64], root: bool = False) -> float:
@@ -197,6 +208,15 @@ CHECKS = (
         "theta + 1/theta below the threshold",
         _ladder(_weak_wigner, "outlier", 2 / 3),
         0.12,
+    ),
+    _check(
+        "R3.interval",
+        "coverage of the 80 per cent interval for a rectangular strength, to leading order in 1/d",
+        "derived here (numerics/spike.py)",
+        (0.8, float(2 * ndtr(ndtri(0.9) / np.sqrt(2)) - 1)),
+        "the variance of complex noise, half as large",
+        MonteCarlo(partial(coverage, ratio=0.5, strength=1.8), "covered", 100, 30, 200),
+        0.08,
     ),
     _variance(
         covariance(0.2),
