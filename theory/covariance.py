@@ -157,6 +157,12 @@ def conditional_bulk() -> sp.Expr:
     return 1 + eta**2 / d**2 * (slope2 - act[1] ** 2) * label2 / (alpha * beta**2)
 
 
+def conditional_law() -> sp.Eq:
+    """G9: a neuron drawn instead of trained, w = sqrt(A_u) w_0 + (c1 eta/m) b u, b ~ N(0, 1), A_u the bulk of G2."""
+    w, w0, b, u = sp.symbols("w w_0 b u")
+    return sp.Eq(w, sp.sqrt(conditional_bulk()) * w0 + act[1] * eta / (beta * d) * b * u)
+
+
 def conditional_statement() -> sp.Eq:
     """G2: Gamma given the batch, rank-one part."""
     identity, u, transposed = (sp.Symbol(name, commutative=False) for name in ("I", "u", "u^T"))

@@ -30,7 +30,12 @@ def paper_top() -> sp.Expr:
 
 def paper_tau() -> sp.Expr:
     """tau = (1/d) sqrt((2d-2)/(d+2)) B/(4 pi (lambda~ - A lambda_2)); Psi~ is proportional to Y0 + tau Y2."""
-    return sp.sqrt((2 * d - 2) / (d + 2)) * B / (4 * sp.pi * d * (paper_top() - A * unspiked(2)))
+    return paper_tau_front() / (paper_top() - A * unspiked(2))
+
+
+def paper_tau_front() -> sp.Expr:
+    """The numerator of tau: (1/d) sqrt((2d-2)/(d+2)) B/(4 pi), the limit of <Y0|T|Y2>."""
+    return sp.sqrt((2 * d - 2) / (d + 2)) * B / (4 * sp.pi * d)
 
 
 def paper_second() -> sp.Expr:

@@ -179,4 +179,18 @@ STATEMENTS = (
             ),
         ),
     ),
+    Statement(
+        id="G9",
+        title="Skipping the first step: features drawn given the batch replace trained ones, averaged ones do not",
+        formula="theory.covariance:conditional_law",
+        assumptions=(
+            "ridge fit on a fresh sample; observed at eta = .3 d .. 6 d, ReLU, link tanh(2z)",
+            "drawn given the batch: same risk as trained, within a few per cent; drawn from the batch-averaged Gamma: "
+            "down to half the risk, because its spike is w* itself and not the noisy u, which is all that a network "
+            "trained on the batch can know",
+        ),
+        sources=("F, Section 6",),
+        status="conjectured",
+        figure="F.skipping",
+    ),
 )
