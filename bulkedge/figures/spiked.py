@@ -230,9 +230,9 @@ FIGURES = (
     Picture(
         "F.skipping",
         "Features drawn instead of trained",
-        "d = 150, n = 2d samples of the step, m = 2d ReLU neurons, link tanh(2z), noise .1, eta = e d, 4d fresh samples "
-        f"for the ridge fit, 12 draws, seed {SEED}. Features drawn given the batch do as well as trained ones; those of "
-        "the batch-averaged Gamma know w* itself and do better than any training on this batch.",
+        "d = 150, n = 2d samples of the step, m = 2d ReLU neurons, link tanh(2z), noise .1, eta = e d, 4d fresh "
+        f"samples for the ridge fit, 12 draws, seed {SEED}. Features drawn given the batch do as well as trained ones; "
+        "those of the batch-averaged Gamma know w* itself and do better than any training on this batch.",
         skipping,
     ),
 )
