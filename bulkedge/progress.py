@@ -16,17 +16,20 @@ class RichProgress:
     def __init__(self) -> None:
         columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
         console = Console(stderr=True)
-        self._progress = Progress(*columns, console=console, transient=True, disable=not sys.stderr.isatty())
+        self._shown = sys.stderr.isatty()
+        self._progress = Progress(*columns, console=console, transient=True, disable=not self._shown)
         self._task = self._progress.add_task("", total=0)
 
     def __enter__(self) -> Self:
-        self._progress.start()
+        if self._shown:
+            self._progress.start()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        self._progress.stop()
+        if self._shown:  # rich before 13.4 ends even a disabled display with an empty line
+            self._progress.stop()
 
     def start(self, what: str, total: int) -> None:
         """`total` trials of `what` are about to run."""
