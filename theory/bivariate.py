@@ -10,6 +10,7 @@ with U, V, s, t jointly Gaussian, and Gaussian integration by parts lowers i + j
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -196,6 +197,7 @@ def probability(pair: Pair) -> sp.Expr:
     return Phi2(-s.threshold / a, -t.threshold / b, pair.cross / (a * b))
 
 
+@functools.lru_cache(maxsize=16384)
 def moment(i: int, j: int, pair: Pair) -> sp.Expr:
     """M(i, j) = E[U^i V^j 1{s > a} 1{t > b}].
 

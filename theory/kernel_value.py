@@ -2,7 +2,7 @@
 
 Routes, in this order: exact at correlation +-1 and for a zero input; the closed form in balls; Taylor at rho = +-1 for
 smooth functions near it; the Hermite series while its tail bound reaches the digits with few terms; the plane's tensor
-rule split along the kinks; and the series with whatever its tail bound leaves.
+rule split along the kinks (rotated next to rho = +-1); and the series with whatever its tail bound leaves.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 import sympy as sp
 from flint import arb
 
-from theory import ball, plane
+from theory import ball, plane, rotated_plane
 from theory.enclosure import Enclosure, check_digits
 from theory.errors import InputError, PrecisionError
 from theory.gaussian import enclose, moment
@@ -30,6 +30,8 @@ from theory.symbols import z
 # The series is preferred while this many terms suffice; a further one costs as much as many nodes of the plane's rule.
 SERIES_TERMS = 24
 LAST_RESORT_TERMS = 60
+# Next to rho = +-1 the plane's panels would shrink like sqrt(1 - rho^2); its rotated form does not mind.
+ROTATED_DISTANCE = 2e-3
 # Taylor at rho = +-1 within this distance: few derivatives of the function are needed.
 TAYLOR_DISTANCE = 1e-3
 _ZERO = Enclosure(Fraction(0), Fraction(0), "exact")
@@ -161,15 +163,24 @@ def _attempts(f: Nonlinearity, g: Nonlinearity, rho: sp.Expr, digits: int, terms
             yield found
     if terms <= SERIES_TERMS:
         yield series(f, g, rho, terms, digits)
-    try:
+    near = 1 - abs(float(rho)) < ROTATED_DISTANCE
+    for method in (_rotated, plane.integral) if near else (plane.integral, _rotated):
         extra = digits
-        for _ in range(3):
-            found = ball.to_enclosure(plane.integral(f, g, rho, extra))
-            yield found
-            extra += 4 + max(0, digits - _digits(found))  # the value is smaller than the functions
-    except PrecisionError:
-        pass
+        try:
+            for _ in range(3):
+                found = ball.to_enclosure(method(f, g, rho, extra))
+                yield found
+                extra += 4 + max(0, digits - _digits(found))  # the value is smaller than the functions
+        except PrecisionError:
+            continue
     yield series(f, g, rho, LAST_RESORT_TERMS, digits)
+
+
+def _rotated(f: Nonlinearity, g: Nonlinearity, rho: sp.Expr, digits: int) -> Any:
+    """The rotated plane, for either sign of the correlation."""
+    if rho > 0:
+        return rotated_plane.integral(f, g, rho, digits)
+    return rotated_plane.integral(f, scaled(g, sp.Integer(-1)), -rho, digits)
 
 
 def _digits(x: Enclosure) -> int:

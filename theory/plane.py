@@ -24,7 +24,7 @@ from theory.symbols import z
 
 # Bernstein ellipse of parameter 4 around every panel: an N-point rule gains a factor 16 per node.
 _ELLIPSE = 4.0
-_SEMI_MAJOR, _SEMI_MINOR = (_ELLIPSE + 1 / _ELLIPSE) / 2, (_ELLIPSE - 1 / _ELLIPSE) / 2
+SEMI_MAJOR, SEMI_MINOR = (_ELLIPSE + 1 / _ELLIPSE) / 2, (_ELLIPSE - 1 / _ELLIPSE) / 2
 _MAX_NODES = 12_000
 _MAX_HALVINGS = 40
 
@@ -162,8 +162,8 @@ def _bound(function: Any, centre: Any, half: Any, parts: int = 8) -> Any:
     """A bound of |f| on the rectangle around the ellipse, or None where it is not analytic or blows up there."""
     if isinstance(function, acb):
         return abs(function)
-    b = (half * _SEMI_MINOR).upper()
-    step = half * _SEMI_MAJOR / parts
+    b = (half * SEMI_MINOR).upper()
+    step = half * SEMI_MAJOR / parts
     largest = arb(0)
     middle = abs(function(acb(centre), False))
     for i in range(parts):
@@ -204,7 +204,7 @@ def _rule_error(panels: list[list[Panel]], radii: list[float], s2: Any, order: i
         masses.append(mass)
     for own, other in ((0, 1), (1, 0)):
         for p in panels[own]:
-            growth = ((p.half * _SEMI_MINOR) ** 2 / (2 * s2)).exp()
+            growth = ((p.half * SEMI_MINOR) ** 2 / (2 * s2)).exp()
             total += p.half * p.bound * growth * factor * masses[other]
     return total
 

@@ -6,11 +6,11 @@ import mpmath
 import pytest
 import sympy as sp
 
-from theory import plane
+from theory import plane, rotated_plane
 from theory.ball import to_enclosure
 from theory.errors import InputError, PrecisionError
 from theory.gaussian import expectation
-from theory.kernel import dual_of_correlation
+from theory.kernel import dual_of_correlation, scaled
 from theory.kernel_value import series, value, value_at_zero, without_closed_form
 from theory.nonlinearity import nonlinearity
 from theory.symbols import rho
@@ -118,8 +118,6 @@ def test_unequal_variances():
     f = nonlinearity("gelu")
     assert float(value(f, *q)) == pytest.approx(0.20767108548122, abs=1e-14)
     scaled_route = without_closed_form
-    from theory.kernel import scaled
-
     pair = [scaled(f, sp.sqrt(x)) for x in (q[0], q[2])]
     other = scaled_route(pair[0], pair[1], q[1] / sp.sqrt(q[0] * q[2]), 15)
     assert abs(other.value - value(f, *q, 25).value) <= other.error * 2
@@ -166,13 +164,51 @@ def test_not_finite_at_a_large_variance():
 
 
 def test_out_of_reach_says_so_with_an_honest_enclosure():
-    f = nonlinearity("Abs(tanh(z))")
-    r = 1 - sp.Rational(1, 10**6)
+    # sqrt|z| is not analytic at its kink: neither rule applies, and the series converges slowly.
+    f, r = nonlinearity("sqrt(Abs(z))"), sp.Rational(9, 10)
     with pytest.raises(PrecisionError) as caught:
-        value(f, ONE, r, ONE, 60)
+        value(f, ONE, r, ONE, 15)
     best = caught.value.best
     assert best is not None
-    # E f^2 bounds the kernel, and the kernel is within e E f'^2 of it.
+    with mpmath.workdps(20):
+        # E|u v|^(1/2) = 2F1(-1/4, -1/4; 1/2; rho^2) 2^(1/2) Gamma(3/4)^2/pi.
+        truth = mpmath.hyp2f1(-0.25, -0.25, 0.5, 0.81) * mpmath.sqrt(2) * mpmath.gamma(0.75) ** 2 / mpmath.pi
+    assert abs(float(best) - float(truth)) <= float(best.error)
+    assert float(best.error) < 1e-4
+
+
+@pytest.mark.parametrize(
+    ("text", "r"),
+    [
+        ("relu", "9999/10000"),
+        ("relu(z - 1/3)", "-9999999999/10000000000"),
+        ("hard_tanh", "999999/1000000"),
+        ("step", "9999/10000"),
+        ("elu", "-9995/10000"),
+    ],
+)
+def test_rotated_plane_contains_the_closed_form(text, r):
+    f = nonlinearity(text)
+    g = scaled(f, sp.Integer(-1)) if sp.Rational(r) < 0 else f
+    found = to_enclosure(rotated_plane.integral(f, g, abs(sp.Rational(r)), 15))
+    exact = value(f, ONE, sp.Rational(r), ONE, 25)
+    assert abs(found.value - exact.value) <= found.error + exact.error
+    assert found.error < 1e-17
+
+
+@pytest.mark.parametrize("r", ["9999/10000", "-999999/1000000"])
+def test_kinks_without_a_closed_form_next_to_one(r):
+    # tanh|z| + z/2, whose kernel is an even one plus rho/4: E f^2 - e E f'^2 to first order, kinks at order e^(3/2).
+    f = nonlinearity("tanh(Abs(z)) + z/2")
+    found = at("tanh(Abs(z)) + z/2", r)
+    assert found.reaches(15)
+    even = at("tanh(Abs(z))", abs(sp.Rational(r)))
+    assert float(found) == pytest.approx(float(even) + float(sp.Rational(r)) / 4, abs=1e-14)
     top = value(f, ONE, ONE, ONE, 15)
-    assert best.value - best.error <= top.value + top.error
-    assert best.value + best.error >= top.value - top.error - sp.Rational(1, 10**6)
+    assert 0 < float(top.value - even.value - sp.Rational(1, 4)) < 2 * (1 - abs(float(sp.Rational(r))))
+
+
+def test_rotated_plane_refuses_close_kinks():
+    f = nonlinearity("Abs(tanh(z)) + Abs(z - 1/10)")
+    with pytest.raises(PrecisionError, match="too close"):
+        rotated_plane.integral(f, f, sp.Rational(999, 1000), 15)
