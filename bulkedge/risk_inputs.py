@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 MAX_POINTS = 100_000
 MAX_NEURONS = 100_000
+MAX_SOLVED = 2_000  # points that need a fixed point of their own
+MAX_MATRIX = 6_000  # neurons of given weights: matrices of that size are inverted
 
 
 @dataclass(frozen=True)
@@ -102,8 +104,12 @@ def read_inputs(
         raise InputError("width", f"{neurons} neurons at d = {d}", f"give 1..{MAX_NEURONS}")
     if (given or d is not None) and numbers["ridge"] == 0:
         raise InputError("ridge", "is 0", "give a ridge above 0 for finite sizes")
+    if d is not None and len(steps) > MAX_SOLVED:
+        raise InputError("step", f"{len(steps)} points at a finite dimension", f"give at most {MAX_SOLVED}")
     f, g = nonlinearity(activation, "ACTIVATION"), nonlinearity(link, "LINK")
     weights = None if from_weights is None else load_array(from_weights, "from-weights", 2)
+    if weights is not None and len(weights) > MAX_MATRIX:
+        raise InputError("from-weights", f"{len(weights)} neurons", f"give at most {MAX_MATRIX}, or a sample of them")
     direction = None if target is None else load_array(target, "target", 1)
     if direction is not None and (weights is None or direction.shape != (weights.shape[1],)):
         raise InputError("target", "does not fit the weights", "give one entry for each input of a neuron")

@@ -47,3 +47,21 @@ def scalar_fixed_point(population: sp.Expr) -> sp.Eq:
     """Without a spike (one node): delta = (1/n) tr Omega (lam + Omega/(1 + delta))^-1 for Omega = population * 1_N."""
     delta = sp.Symbol("delta", positive=True)
     return sp.Eq(delta, N_ / n * population / (lam + population / (1 + delta)))
+
+
+# Large N: groups of neurons with the same readout value; V = diag(w v) over the nodes of kappa.
+q_g, c_g, spread = sp.symbols("q_g c_g D", positive=True)  # D = V.D2_g
+width_ratio, share = sp.symbols("psi2 pi_g", positive=True)
+
+
+def group_resolvent() -> sp.Eq:
+    """1/q_g = lam + V.D2_g + c_g^2 d_g^T (V^-1 + P)^-1 d_g, one node: the diagonal of Q for the neurons of a group.
+
+    Written for a single node and a single group, P = psi2 pi c^2 q d^2: the columns of [sqrt(V_k) d_gk r_j]_k are
+    independent, so Q_jj = 1/(lam + D + column energy/(1 + ...)) as for a sample covariance. With several nodes and
+    groups V^-1 + P is a matrix (numerics/conditional_limit.py).
+    Source: L1 (large N).
+    """
+    v, d = sp.symbols("V d", positive=True)
+    P = width_ratio * share * c_g**2 * q_g * d**2
+    return sp.Eq(1 / q_g, lam + spread + c_g**2 * d**2 / (1 / v + P))

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from theory.parse import Numeric
 
 HAS_CURVE = True
-MAX_POINTS = 100_000
 DIGITS = 15
 
 
@@ -252,6 +251,7 @@ def risk(
 
 def _limit(inputs: Any) -> RiskResult:
     """eta = Theta(1): the closed form, or (case `norms`) the extrapolated fixed point."""
+    from bulkedge.risk_inputs import MAX_SOLVED
     from numerics.pair import case, pair, ridge_constants
     from numerics.ridge_error import ridge_risk_with_error
     from theory.errors import InputError
@@ -266,6 +266,8 @@ def _limit(inputs: Any) -> RiskResult:
 
         if inputs.ridge == 0:
             raise InputError("ridge", "is 0 where the link's mean is fitted through |w_j|^2", "give a ridge above 0")
+        if len(steps) > MAX_SOLVED:
+            raise InputError("step", f"{len(steps)} points in this case of means", f"give at most {MAX_SOLVED}")
         functions = pair(inputs.activation, inputs.link)
         points = []
         for eta in steps:

@@ -13,7 +13,7 @@ import numpy as np
 from numerics.check import Check, Control, Ladder, SecondRoute
 from numerics.mei_montanari import mei_montanari_risk
 from numerics.pair import ridge_constants
-from numerics.ridge import Constants, RidgeRisk, ridge_risk
+from numerics.ridge import Constants, RidgeRisk, kernel_risk, ridge_risk
 from numerics.simulated_risk import risk_trial
 from theory.enclosure import Enclosure
 from theory.nonlinearity import nonlinearity
@@ -92,6 +92,37 @@ def _test(case: Case, **other: Any) -> float:
     return float(case.predict(**other).test)
 
 
+def kernel_trial(rng: np.random.Generator, size: int) -> dict[str, float]:
+    """Kernel ridge regression with the dual kernel of the centred erf activation at n = 2 d, ridge delta n/d."""
+    n, d = 2 * size, size
+    beta = rng.standard_normal(d)
+    beta /= np.linalg.norm(beta)
+    X, Z = rng.standard_normal((n, d)), rng.standard_normal((1500, d))
+    y = np.tanh(X @ beta) + 0.2 * rng.standard_normal(n)
+    alpha = np.linalg.solve(_arcsine(X, X) + KERNEL_RIDGE * n / d * np.eye(n), y)
+    return {"test": float(np.mean((np.tanh(Z @ beta) - _arcsine(Z, X) @ alpha) ** 2))}
+
+
+KERNEL_RIDGE = 0.1
+
+
+def _arcsine(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
+    """E erf(w.x) erf(w.y) for w ~ N(0, I/d)."""
+    d = X.shape[1]
+    scale = np.sqrt(np.outer(1 + 2 * np.sum(X**2, axis=1) / d, 1 + 2 * np.sum(Y**2, axis=1) / d))
+    return np.asarray(2 / np.pi * np.arcsin(2 * X @ Y.T / d / scale))
+
+
+def _kernel() -> float:
+    """The limit N/d -> infinity at a proportional ridge."""
+    c = ridge_constants(nonlinearity("erf"), nonlinearity("tanh"))[0]
+    return float(kernel_risk(c, 2.0, KERNEL_RIDGE, 0.2))
+
+
+def _kernel_floor() -> float:
+    return float(ridge_constants(nonlinearity("erf"), nonlinearity("tanh"))[0].floor())
+
+
 def _other_mean(case: Case) -> float:
     """The test risk with the mean of the link treated the other way."""
     return float(case.predict(lambda c: replace(c, fits_mean=not c.fits_mean)).test)
@@ -151,5 +182,14 @@ CHECKS = (
         measure=_ladder(UNFITTED, "test"),
         resolution=0.1,
         control=Control("Var y in place of E y^2", functools.partial(_other_mean, UNFITTED)),
+    ),
+    Check(
+        id="O3.kernel",
+        claim="N/d -> infinity: the risk of the rotation-invariant kernel, erf on tanh at n = 2 d",
+        source=SOURCE + "; paper O, Proposition 1",
+        predict=_kernel,
+        measure=Ladder(kernel_trial, "test", (40, 130), 1.0, 40, (100, 200, 400), 40),
+        resolution=0.05,
+        control=Control("the floor mu2*^2, as if it were reached", _kernel_floor),
     ),
 )

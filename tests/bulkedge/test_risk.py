@@ -156,6 +156,7 @@ GOOD: dict[str, Any] = {"samples": 2, "width": 1, "ridge": "0.1", "step": 1}
         ({"dim": 100, "ridge": 0}, "ridge"),
         ({"dim": 2, "width": "0.1"}, "width"),
         ({"dim": 100, "readout": "cauchy"}, "readout"),
+        ({"dim": 100, "step": "0:1:9999"}, "step"),
         ({"width": 2, "ridge": 0}, "ridge"),
         ({"from_weights": "w.npy"}, "width"),
         ({"target": "w.npy"}, "target"),

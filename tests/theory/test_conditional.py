@@ -30,3 +30,25 @@ def test_total_risk_without_spike_divides_by_the_sampling_factor() -> None:
 def test_equations_are_stated() -> None:
     assert conditional.total_risk().rhs.has(sp.Integral)
     assert conditional.covariance().shape == (conditional.N_, conditional.N_)
+
+
+def test_one_group_without_a_spike_is_the_marchenko_pastur_quadratic() -> None:
+    """c = 1, one node: q = g/(v x) with O3's resolvent g at kappa = lam/v (V = v, D = v mu2^2, d = mu1)."""
+    from theory import ridge
+    from theory.symbols import g_res, kappa, mu1, mu2, psi2
+
+    v, d = sp.symbols("V d", positive=True)
+    equation = conditional.group_resolvent()
+    x = mu2**2 + kappa
+    values = {
+        conditional.c_g: 1,
+        conditional.share: 1,
+        d: mu1,
+        lam: v * kappa,
+        conditional.spread: v * mu2**2,
+        conditional.q_g: g_res / (v * x),
+        conditional.width_ratio: psi2,
+    }
+    gap = (equation.lhs - equation.rhs).subs(values, simultaneous=True)
+    quadratic = ridge.resolvent_equation().lhs
+    assert sp.simplify(sp.together(gap * g_res / (v * x)) * (x + psi2 * mu1**2 * g_res) + quadratic) == 0
