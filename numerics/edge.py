@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -76,12 +77,16 @@ class Spectrum:
     right: Floats
 
 
-def spectrum(array: Floats, vectors: int = 0) -> Spectrum:
-    """All squared singular values and the `vectors` leading singular vectors, through the smaller Gram matrix."""
+def spectrum(array: Floats, count: Callable[[Floats], int] | int = 0) -> Spectrum:
+    """All squared singular values and the `count` leading singular vectors, through the smaller Gram matrix.
+
+    `count` may be a function of the squared singular values, so that the Gram matrix serves once.
+    """
     wide = array if array.shape[0] <= array.shape[1] else array.T
     gram = wide @ wide.T
     size = len(gram)
     squared = np.maximum(np.linalg.eigvalsh(gram)[::-1], 0.0)
+    vectors = count if isinstance(count, int) else count(squared)
     if vectors == 0:
         left, right = np.empty((size, 0)), np.empty((wide.shape[1], 0))
     else:
@@ -274,9 +279,8 @@ def count_outliers(values: ArrayLike, alarm: float = 0.01, *, adjust: bool = Tru
 
 
 def _analyse(array: Floats, alarm: float, kappa: float) -> tuple[Spectrum, int]:
-    values = spectrum(array)
-    count = sequential(values.squared, array.shape, alarm, kappa)
-    return (spectrum(array, count) if count else values), count
+    found = spectrum(array, lambda squared: sequential(squared, array.shape, alarm, kappa))
+    return found, found.left.shape[1]
 
 
 def _kurtosis(entries: Floats) -> float:

@@ -120,6 +120,26 @@ def test_a_trained_layer():
     assert max(o.squared for o in after.overlaps) > 0.3
 
 
+@pytest.mark.parametrize(("step", "trusted"), [(0.0, True), (7.0, True), (16.0, False)])
+def test_after_one_gradient_step(step, trusted):
+    """A ReLU network's step leaves one spike and uneven columns, which are equalised; near sqrt N no rate is quoted."""
+    g, size = rng(11), 240
+    weights = g.standard_normal((size, size)) / np.sqrt(size)
+    readout, x, beta = g.standard_normal(size) / np.sqrt(size), g.standard_normal((size, size)), g.standard_normal(size)
+    y, z = x @ beta / np.linalg.norm(beta), x @ weights
+    rest = y - np.maximum(z, 0) @ readout / np.sqrt(size)
+    stepped = weights + step * x.T @ (rest[:, None] * (z > 0) * readout) / size
+    report = w.analyse(stepped, beta, alarm=0.001, rng=rng())
+    if trusted:
+        assert len(report.outliers) == (step > 0)
+        assert report.rate == 0.001
+        assert report.scaled == ("columns" if step else "none")
+        assert all(o.squared > 0.3 for o in report.overlaps if o.side == "left")
+    else:
+        assert report.rate is None
+        assert "does not fit" in report.reason
+
+
 PEER = json.loads((Path(__file__).parents[1] / "reference" / "weightwatcher_fits.json").read_text())["rows"]
 
 
