@@ -189,7 +189,7 @@ CHECKS = (
         source=SOURCE + "; paper O, Proposition 1",
         predict=_kernel,
         measure=Ladder(kernel_trial, "test", (40, 130), 1.0, 40, (100, 200, 400), 40),
-        resolution=0.05,
+        resolution=0.03,
         control=Control("the floor mu2*^2, as if it were reached", _kernel_floor),
     ),
 )
