@@ -179,6 +179,24 @@ class Apply(Relation):
 
 
 @dataclass(frozen=True)
+class Primitive(Relation):
+    """The function of `symbol` whose derivative is the expression before and which is `value` at `at`."""
+
+    symbol: Any
+    at: Any
+    value: Any
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "sign", r"\Longrightarrow")
+        object.__setattr__(self, "plain", "=>")
+
+    def check(self, before: Any, after: Any, domain: Domain) -> str:
+        """Differentiate, and compare; then compare the values."""
+        at = equal(after.subs(self.symbol, self.at), sp.sympify(self.value, strict=True), domain)
+        return weakest([equal(after.diff(self.symbol), before, domain), at])
+
+
+@dataclass(frozen=True)
 class Given(Relation):
     """The start of a chain. With `define` it introduces what has not occurred before (a symbol, or a head such as
     E(f(z))) as a name for the expression; `kind` says what sort of agreement that is.

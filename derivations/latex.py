@@ -224,6 +224,11 @@ class Printer(LatexPrinter):  # type: ignore[misc]  # SymPy ships no types
             return ("- " if expr.p < 0 else "") + f"{text[:-places]}.{text[-places:]}"
         return str(super()._print_Rational(expr))
 
+    def _print_beta(self, expr: sp.Expr, exp: str | None = None) -> str:
+        # SymPy's own writes the arguments as Python text.
+        arguments = ", ".join(self._print(a) for a in expr.args)
+        return self._raise(r"\operatorname{B}", exp) + rf"\left({arguments}\right)"
+
     def _print_loggamma(self, expr: sp.Expr, exp: str | None = None) -> str:
         return self._raise(r"\log", exp) + r"\Gamma" + self._bracket(expr.args[0])
 

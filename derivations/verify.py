@@ -189,10 +189,31 @@ def compare(a: Any, b: Any, order: str, domain: Domain) -> str:
     return f"checked to {DIGITS} digits" + (f" at {count} points" if symbols else "")
 
 
+def _stirling(product: Any, symbol: Any, point: Any) -> Any:
+    """A product with its Gamma functions of a growing argument replaced by what they are asymptotic to.
+
+    Gamma(r x + a) ~ sqrt(2 pi) (r x)^(r x + a - 1/2) e^(-r x). The limit of the product is the same, and SymPy finds it
+    in a hundredth of the time.
+    """
+    product = sp.powsimp(product.replace(sp.factorial, lambda n: sp.gamma(n + 1)))
+    if point != sp.oo or not product.is_Mul or not product.has(sp.gamma):
+        return product
+    grown, log = [], sp.Integer(0)
+    for base, power in product.as_powers_dict().items():
+        rate = base.args[0].diff(symbol) if isinstance(base, sp.gamma) else None
+        if rate is None or not (rate.is_Rational and rate > 0 and power.is_Integer):
+            grown.append(base**power)
+            continue
+        shift = sp.expand(base.args[0] - rate * symbol)
+        log += power * ((rate * symbol + shift - sp.Rational(1, 2)) * (sp.log(rate) + sp.log(symbol)) - rate * symbol)
+        log += power * sp.log(2 * sp.pi) / 2
+    return sp.Mul(*grown) * sp.exp(sp.expand(log))
+
+
 def tends(a: Any, b: Any, symbol: Any, point: Any, side: str, domain: Domain) -> str:
     """How lim a = b was verified."""
     try:
-        limit = sp.limit(a, symbol, point, side)
+        limit = sp.limit(_stirling(a, symbol, point), symbol, point, side)
         if not limit.has(sp.Limit, sp.AccumBounds):
             return equal(limit, b, domain)
     except Refuted:
@@ -206,7 +227,7 @@ def tends(a: Any, b: Any, symbol: Any, point: Any, side: str, domain: Domain) ->
 def asymptotic(a: Any, b: Any, symbol: Any, point: Any, domain: Domain) -> str:
     """How a ~ b was verified."""
     try:
-        if sp.limit(sp.simplify(a / b), symbol, point) == 1:
+        if sp.limit(sp.simplify(_stirling(a / b, symbol, point)), symbol, point) == 1:
             return "exact"
     except (NotImplementedError, ValueError, TypeError, AttributeError, RecursionError, sp.PoleError):
         pass

@@ -36,6 +36,7 @@ FUNCTIONS: dict[str, Callable[..., Value]] = {
     r"\Gamma": lambda a, *x: mp.gammainc(a, *x) if x else mp.gamma(a),
     r"\gamma": lambda a, x: mp.gammainc(a, 0, x),
     r"\Phi": mp.ncdf,
+    r"\operatorname{B}": mp.beta,
     r"\operatorname{erf}": mp.erf,
     r"\operatorname{erfc}": mp.erfc,
     r"\operatorname{sign}": mp.sign,
