@@ -10,6 +10,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import numpy as np
 import pytest
 from latex_corpus import formulas
 
@@ -17,7 +18,7 @@ from bulkedge.cli import main
 from bulkedge.commands import COMMANDS
 from derivations.latex import latex
 
-# One or more calls of every command, cheap ones; DIR is a scratch folder.
+# One or more calls of every command, cheap ones; DIR is a scratch folder, MATRIX a file.
 CALLS: dict[str, tuple[tuple[str, ...], ...]] = {
     "hermite": (
         ("relu", "--degree", "4"),
@@ -42,15 +43,19 @@ CALLS: dict[str, tuple[tuple[str, ...], ...]] = {
     "figure": ((),),
     "paper": (("R1.edges", "--no-ledger", "--out", "DIR"),),
     "report": (("DIR", "H4"),),
+    "weights": (("MATRIX",),),
     "version": ((),),
 }
 
 
 def emitted(command: str, arguments: tuple[str, ...], folder: Path) -> str:
     """What the command prints with --latex."""
+    matrix = folder / "matrix.npy"
+    np.save(matrix, np.random.default_rng(0).standard_normal((40, 60)))
+    places = {"DIR": str(folder / "out"), "MATRIX": str(matrix)}
     out = io.StringIO()
     with contextlib.redirect_stdout(out):
-        status = main([command, *(str(folder) if a == "DIR" else a for a in arguments), "--latex"])
+        status = main([command, *(places.get(a, a) for a in arguments), "--latex"])
     assert status == 0
     return out.getvalue().strip()
 
