@@ -1,4 +1,4 @@
-"""K3: Price's rule for polynomials, and the tangent kernel of ReLU."""
+"""K3: the kernel with the second derivative of ReLU, and the tangent kernel."""
 
 from __future__ import annotations
 
@@ -7,25 +7,10 @@ from collections.abc import Iterator
 import sympy as sp
 
 from derivations.derivation import Apply, Derivation, Step
-from theory.arc_cosine import arc_cosine
-from theory.derivative_kernel import derivative_dual_of_correlation, readout_variance, tangent_kernel, weight_variance
+from theory.derivative_kernel import readout_variance, tangent_kernel, weight_variance
 from theory.kernel import dual
 from theory.nonlinearity import nonlinearity
-from theory.symbols import q11, q12, q22, rho
-
-
-def _slope() -> sp.Expr:
-    """E[relu'(z1) relu'(z2)]."""
-    value = derivative_dual_of_correlation(nonlinearity("relu"))
-    assert value is not None
-    return value
-
-
-def _price() -> Iterator[Step]:
-    yield Step(arc_cosine(1), reason="the kernel of ReLU")
-    yield Step(
-        _slope(), Apply(lambda e: e.diff(rho)), "Price: its derivative is the kernel of the derivative, the step"
-    )
+from theory.symbols import q11, q12, q22
 
 
 def _curvature() -> sp.Expr:
@@ -63,11 +48,9 @@ def _tangent() -> Iterator[Step]:
     yield Step(_tangent_claim(), "=", "in closed form")
 
 
-_INSIDE = (rho > -1, rho < 1)
 _DEFINITE = (q12**2 < q11 * q22,)
 
 DERIVATIONS = (
-    Derivation("K3.price", "The derivative kernel of ReLU", _slope, _price, "K3; Price 1958", _INSIDE),
     Derivation("K3.curvature", "The second derivative of ReLU", _curvature, _second, "K3; Price 1958", _DEFINITE),
     Derivation("K3.tangent", "The tangent kernel of ReLU", _tangent_claim, _tangent, "K3", _DEFINITE),
 )
