@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from numerics.domain import within
+from theory import sphere
 from theory.errors import ConvergenceError, InputError
 
 Array = NDArray[np.float64]
@@ -106,11 +107,7 @@ def multiplicity(dimension: int, degree: int) -> int:
     """N(dimension, degree): the number of spherical harmonics of a degree on the sphere of R^dimension."""
     if dimension == 1:
         return 1 if degree <= 1 else 0
-    if degree == 0:
-        return 1
-    return math.comb(degree + dimension - 1, degree) - (
-        math.comb(degree + dimension - 3, degree - 2) if degree >= 2 else 0
-    )
+    return sphere.multiplicity(dimension, degree)
 
 
 def sector(

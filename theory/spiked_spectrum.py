@@ -11,6 +11,7 @@ from __future__ import annotations
 import sympy as sp
 
 from theory.errors import InputError
+from theory.sphere import relu_power
 from theory.symbols import A, B, d
 
 t = sp.Symbol("t", real=True)
@@ -19,18 +20,14 @@ ONE = sp.Integer(1)
 
 
 def funk_hecke(degree: int, power: sp.Expr = ONE, dimension: sp.Expr = d) -> sp.Expr:
-    """eta_l = E[t_+^p P_l(t)], t the first coordinate of a uniform point of the sphere of R^d.
+    """eta_l = E[t_+^p P_l(t)], t the first coordinate of a uniform point of the sphere of R^d: K2, at one degree.
 
-    eta_l = Gamma(p+1) Gamma(d/2) / (2^(p+1) Gamma((p-l)/2 + 1) Gamma((p+l+d)/2)); 0 for l - p even and positive.
+    0 for l - p even and positive, where the formula has a Gamma function at a pole. Real p > -1/2 as well.
     """
     p, l = sp.sympify(power, strict=True), sp.Integer(degree)
     if ((l - p) / 2).is_integer and l > p:
         return sp.Integer(0)
-    return (
-        sp.gamma(p + 1)
-        * sp.gamma(dimension / 2)
-        / (2 ** (p + 1) * sp.gamma((p - l) / 2 + 1) * sp.gamma((p + l + dimension) / 2))
-    )
+    return relu_power(p, dimension, l).replace(sp.factorial, lambda x: sp.gamma(x + 1))
 
 
 def radial_moment(power: sp.Expr, dimension: sp.Expr = d) -> sp.Expr:
