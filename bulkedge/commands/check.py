@@ -102,7 +102,7 @@ class CheckReport(Result):
         )
         failed = [r.check.id for r in self.results if not r.passed]
         title = f"{len(rows) - len(failed)} passed, {len(failed)} failed" + (f": {', '.join(failed)}" if failed else "")
-        return (Table(columns, rows, title),)
+        return (*((self._errata_table(),) if self.errata else ()), Table(columns, rows, title))
 
     def latex(self) -> str:
         """An array of IDs, predictions and measurements."""

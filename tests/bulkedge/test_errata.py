@@ -35,3 +35,8 @@ def test_the_command_prints_them_with_verdicts(capsys: pytest.CaptureFixture[str
 def test_unknown_statement_is_refused() -> None:
     with pytest.raises(InputError, match="no erratum"):
         select_errata(("Z9",))
+
+
+def test_the_table_comes_first(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", "G5", "--errata", "--jobs", "1", "--csv"]) == 0
+    assert capsys.readouterr().out.startswith("statement,printed,found,corrected,evidence\nG5,")
