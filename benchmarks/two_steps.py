@@ -8,8 +8,17 @@ import numpy as np
 
 from benchmarks.benchmark import Benchmark, Row
 from numerics.lanczos import leading_triples
-from numerics.network import CHUNK, Teacher, draw_batch, draw_directions, draw_readout, draw_weights
-from numerics.second_step import Floats, mean_gradient, peak_bytes, second_weights
+from numerics.network import (
+    CHUNK,
+    Floats,
+    Teacher,
+    draw_batch,
+    draw_directions,
+    draw_readout,
+    draw_weights,
+    mean_gradient,
+)
+from numerics.second_step import peak_bytes, second_weights
 
 SIZE, SAMPLES, TRIPLES = 4000, 8000, 10
 LARGEST, LARGEST_SAMPLES = 20000, 40000

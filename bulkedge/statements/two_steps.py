@@ -38,7 +38,7 @@ STATEMENTS = (
                 printed="W1 may be replaced by W0 + eta1 mu1 a u^T inside sigma' (reading rank_one)",
                 found="what is left of the first step moves every pre-activation by terms of the same order",
                 corrected="spike k carries (1/n) X^T F_k with F_k of the reading full",
-                evidence=("T2.full.reused.1", "T2.full.reused.2", "T2.full.fresh.1.mean", "T2.full.fresh.2.mean"),
+                evidence=("T2.full.reused.1", "T2.full.reused.2.mean", "T2.full.fresh.1.mean", "T2.full.fresh.2.mean"),
             ),
         ),
     ),

@@ -204,7 +204,7 @@ def _full(k: int, resolution: float) -> Check:
             f"signal{k}",
             sizes=(60, 120, 240),
             rate=1.0,
-            trials=16,
+            trials=24,
             full_sizes=(150, 300, 600),
             full_trials=40,
         ),
