@@ -339,7 +339,8 @@ def _finite(inputs: Any) -> RiskResult:
         errors = (abs(fine.test - coarse.test) + floor, abs(fine.train - coarse.train) + floor)
         points.append(Point(eta, fine.test - inputs.noise**2, fine.train, *errors))
     notes = [
-        "conjectured: conditional Gaussian equivalence, the rest of the step taken isotropic",
+        "conjectured: conditional Gaussian equivalence, the rest of the step taken isotropic (a per cent or two at "
+        "steps of order sqrt N on a batch of d; --simulate or --from-weights where that matters)",
         f"mean over networks at d = {inputs.dim}, N = {inputs.neurons}, up to O(1/d)",
     ]
     norms = case(inputs.activation, inputs.link).name == "norms"
