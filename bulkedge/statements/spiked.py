@@ -145,12 +145,6 @@ STATEMENTS = (
                 "lambda_2 ((A+B)^2/A)(1 - 7 B/(Ad) + (109/2)(B/(Ad))^2 - ...)",
                 ("G7.second_root", "G7.seven", "G6.second"),
             ),
-            Erratum(
-                "lambda~ = A lambda_0 + B/(2 pi d) up to o_d(B/d)",
-                "right to first order; the next one is (B/d)^2/(4 pi A), so that it is good for B/d well below A only",
-                "lambda_0 (A + B/d) + (B/d)^2/(4 pi A) - (B/d)^3/(4 pi A^2) + ...",
-                ("G7.second_order", "G6.top"),
-            ),
         ),
     ),
     Statement(
