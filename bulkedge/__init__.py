@@ -37,6 +37,9 @@ _PUBLIC = {
     "report": "bulkedge.commands.report",
     "version": "bulkedge.commands.version",
     # objects
+    "spiked_kernel_matrix": "numerics.spiked_kernel",
+    "sector": "numerics.spiked_spectrum",
+    "truncated_sector": "numerics.truncated_spectrum",
     "Nonlinearity": "theory.nonlinearity",
     "nonlinearity": "theory.nonlinearity",
     "Setting": "theory.setting",

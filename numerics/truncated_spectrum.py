@@ -28,7 +28,7 @@ from numerics.spiked_spectrum import (
     multiplicity,
     truncation_error,
 )
-from theory.errors import InputError
+from theory.errors import InputError, PrecisionError
 from theory.nonlinearity import Nonlinearity
 
 MAX_HERMITE = 40
@@ -85,7 +85,7 @@ def truncated_sector(
 
     Valid for: d >= 2, A > 0, B > -A, sigma square-integrable under the widened Gaussian (variance above that of
     every |w|); degree <= 40.
-    Errors: InputError outside.
+    Errors: InputError outside; PrecisionError where the degrees do not resolve the activation.
     Source: G6, extended.
     """
     check_inputs(d, A, B)
@@ -94,6 +94,10 @@ def truncated_sector(
         raise InputError("j", f"there is no sector {j} in dimension {d}", "in dimension 2 only j = 0, 1 exist")
     if not j <= degree <= MAX_HERMITE:
         raise InputError("degree", f"{degree} is out of range", f"give {j}..{MAX_HERMITE}")
+    if any(piece.growth.c2 > 0 for piece in activation.pieces):
+        raise InputError(
+            "activation", "it grows like exp(c z^2), so that E sigma(w.x)^2 is infinite", "tame its growth"
+        )
     pairs = [(k, a) for k in range(j + parity, degree + 1, 2) for a in range(parity, k - j + 1, 2)]
     basis = np.array(pairs, dtype=np.int64).reshape(-1, 2)
     t, log_u = direction_rule(d, A, B, 0.0, 64 + 32 * degree)
@@ -114,6 +118,11 @@ def truncated_sector(
     errors = truncation_error(values, factor, max(1, half)) + 1e-14 * values[0]
     if activation.degree is not None and activation.degree <= degree:
         errors = np.full_like(values, 1e-13 * values[0])
+    if values[0] > 0 and not errors[0] < values[0] / 2:
+        raise PrecisionError(
+            f"Hermite degrees up to {degree} do not resolve this activation at these variances "
+            "(E sigma(w.x)^2 may be infinite)"
+        )
     return TruncatedSector(d, j, parity, copies, basis, values, errors, vectors)
 
 

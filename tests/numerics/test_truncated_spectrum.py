@@ -8,7 +8,7 @@ import pytest
 from numerics.leading import homogeneous, leading
 from numerics.spiked_spectrum import RELU, Homogeneous, sector
 from numerics.truncated_spectrum import truncated_sector
-from theory.errors import InputError
+from theory.errors import InputError, PrecisionError
 from theory.nonlinearity import nonlinearity
 
 
@@ -64,6 +64,15 @@ def test_refusals() -> None:
             truncated_sector(*arguments, f, 2 if name == "j" else 0)
     with pytest.raises(InputError, match="degree"):
         truncated_sector(5, 1.0, 1.0, f, 0, 0, 200)
+
+
+def test_growth_beyond_the_features_is_refused() -> None:
+    with pytest.raises(InputError, match="grows"):
+        truncated_sector(5, 1.0, 100.0, nonlinearity("exp(z**2/8)"))
+    with pytest.raises(PrecisionError, match="infinite"):
+        truncated_sector(5, 1.0, 2.0, nonlinearity("exp(z)"))
+    mild = truncated_sector(40, 1.0, 2.0, nonlinearity("exp(z/4)"))
+    assert 0 < mild.errors[0] < 1e-6 * mild.eigenvalues[0]
 
 
 def test_leading_values() -> None:
