@@ -9,6 +9,7 @@ import numpy as np
 
 from bulkedge.plotting import new_figure
 from numerics.marchenko_pastur import MarchenkoPastur, SingularValueLaw
+from numerics.silverstein import DiscretePopulation, GeneralLaw
 from numerics.spike import rectangular
 
 if TYPE_CHECKING:
@@ -70,6 +71,30 @@ def mp_figure(ratio: float, scale: float, seed: int = 0) -> Figure:
     atom = f", atom {law.atom:.3g} at 0" if law.atom else ""
     axes.set_xlabel("eigenvalue")
     axes.set_title(f"ratio {ratio:g}, n = {n}, p = {p}{atom}", fontsize=9)
+    return figure
+
+
+def population_figure(ratio: float, values: Sequence[float], weights: Sequence[float], seed: int = 0) -> Figure:
+    """The eigenvalues of one simulated sample covariance of a discrete population, and the law of every component."""
+    n, p = _sizes(ratio)
+    levels = np.repeat(values, np.diff(np.round(np.cumsum([0.0, *weights]) * p).astype(int)))
+    z = np.random.default_rng(seed).standard_normal((n, p)) * np.sqrt(levels)
+    spectrum = np.linalg.eigvalsh(z.T @ z / n if p <= n else z @ z.T / n)
+    law = GeneralLaw(DiscretePopulation.of(values, weights), ratio)
+    spectrum = spectrum[spectrum > 1e-9 * law.edges[-1][1]]
+    figure, axes = new_figure()
+    low, high = law.edges[0][0], law.edges[-1][1]
+    bins = np.linspace(low - 0.02 * (high - low), high + 0.02 * (high - low), 90)
+    share = np.full(spectrum.size, spectrum.size / p / spectrum.size / (bins[1] - bins[0]))
+    axes.hist(spectrum, bins=bins, weights=share, color="#56B4E9", label="simulated")
+    angle = np.linspace(0, np.pi, 300)
+    for index, (lower, upper) in enumerate(law.edges):
+        grid = lower + (upper - lower) * np.sin(angle / 2) ** 2
+        axes.plot(grid, law.pdf(grid), color="#000000", lw=1.3, label=None if index else "general law")
+    axes.set_xlabel("eigenvalue")
+    axes.set_ylabel("density")
+    axes.set_title(f"ratio {ratio:g}, {len(law.edges)} components, n = {n}, p = {p}", fontsize=9)
+    axes.legend(fontsize=8, frameon=False)
     return figure
 
 

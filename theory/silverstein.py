@@ -12,12 +12,15 @@ Source: R2; Silverstein & Choi 1995, Bai & Yao 2012.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 import sympy as sp
 
-from theory.errors import InputError
+from theory.enclosure import Enclosure
+from theory.errors import InputError, PrecisionError
 from theory.symbols import alpha, c, mu1, mu2, sigma2, w
 from theory.symbols import stieltjes as m
 
@@ -106,6 +109,59 @@ def edges(population: Population, ratio: sp.Rational) -> tuple[tuple[sp.Expr, sp
     law = psi(population, ratio)
     values = [law.subs(alpha, point) for point in critical_points(population, ratio)]
     return tuple(zip(values[::2], values[1::2], strict=True))
+
+
+def masses(population: Population, ratio: sp.Rational) -> tuple[sp.Rational, ...]:
+    """The mass of every component: by exact separation a gap splits the sample as it splits the population."""
+    points = critical_points(population, ratio)
+    above = [
+        sp.Add(*(share for t, share in zip(population.values, population.weights, strict=True) if t > gap))
+        for gap in points[1:-1:2]
+    ]
+    cuts = [1 - atom(population, ratio), *above, sp.Integer(0)]
+    return tuple(a - b for a, b in itertools.pairwise(cuts))
+
+
+def enclose_edges(population: Population, ratio: sp.Rational, digits: int) -> tuple[tuple[Enclosure, Enclosure], ...]:
+    """The edges of every component with rigorous errors, also where they are roots of polynomials of high degree.
+
+    psi at a rational point within h of a critical point is within h^2 max|psi''|/2 of the edge, where
+    psi'' = 2 c E[t^2/(alpha - t)^3]: the root's isolating interval is narrowed until that is small enough.
+    """
+    law = [(Fraction(int(t.p), int(t.q)), Fraction(int(s.p), int(s.q))) for t, s in _pairs(population) if t > 0]
+    c_value = Fraction(int(ratio.p), int(ratio.q))
+    found = [_enclose(root, law, c_value, digits) for root in critical_points(population, ratio)]
+    return tuple(zip(found[::2], found[1::2], strict=True))
+
+
+def _enclose(root: sp.Expr, law: list[tuple[Fraction, Fraction]], ratio: Fraction, digits: int) -> Enclosure:
+    width = Fraction(1, 10 ** (digits // 2 + 4))
+    for _ in range(60):
+        point = root.eval_rational(_rational(width)) if isinstance(root, sp.CRootOf) else _rounded(root, width)
+        at = Fraction(int(point.p), int(point.q))
+        gaps = [abs(at - t) - width for t, _ in law]
+        if min(gaps) > 0:
+            value = at * (1 + ratio * sum(share * t / (at - t) for t, share in law))
+            bend = 2 * ratio * sum(share * t**2 / gap**3 for (t, share), gap in zip(law, gaps, strict=True))
+            result = Enclosure(value, width**2 * bend / 2, "bound")
+            if result.reaches(digits) or (value == 0 and at == 0):
+                return result if at else Enclosure(Fraction(0), Fraction(0), "exact")
+        width /= 1000
+    raise PrecisionError(f"{digits} digits of an edge could not be reached")
+
+
+def _rounded(root: sp.Expr, width: Fraction) -> sp.Rational:
+    """A rational within `width` of a root given in radicals."""
+    digits = len(str(width.denominator)) + len(str(abs(int(sp.Abs(root).evalf(5))) + 1)) + 3
+    return sp.Rational(str(root.evalf(digits)))
+
+
+def _rational(value: Fraction) -> sp.Rational:
+    return sp.Rational(value.numerator, value.denominator)
+
+
+def _pairs(population: Population) -> list[tuple[sp.Rational, sp.Rational]]:
+    return list(zip(population.values, population.weights, strict=True))
 
 
 def atom(population: Population, ratio: sp.Expr = c) -> sp.Expr:

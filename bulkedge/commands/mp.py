@@ -1,4 +1,4 @@
-"""`bulkedge mp`: the Marchenko-Pastur law."""
+"""`bulkedge mp`: the Marchenko-Pastur law, and the law of a general population."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from theory.enclosure import Enclosure
     from theory.parse import Numeric
+    from theory.silverstein import Population
 
 HAS_CURVE = True
 
@@ -64,6 +65,70 @@ class MpResult(Result):
         return mp_figure(float(self.ratio), float(self.scale))
 
 
+@dataclass(frozen=True)
+class PopulationResult(Result):
+    """The law of a discrete population: edges and mass of every component, atom, mean and variance."""
+
+    command: ClassVar[str] = "mp"
+    ratio: sp.Rational
+    population: Population
+    digits: int
+    components: tuple[tuple[Enclosure, Enclosure], ...]
+    exact: dict[str, sp.Rational]
+    masses: tuple[sp.Rational, ...]
+
+    def payload(self) -> dict[str, Any]:
+        """`edges` [lowest, highest], `components` (lower, upper, mass), `atom`, `mean`, `variance`, `errors`."""
+        ends = [end for pair in self.components for end in pair]
+        worst = max(ends, key=lambda end: end.error)
+        return {
+            "edges": [ends[0].value_string(self.digits), ends[-1].value_string(self.digits)],
+            "components": [
+                {
+                    "lower": lower.value_string(self.digits),
+                    "upper": upper.value_string(self.digits),
+                    "mass": _decimal(mass, self.digits),
+                    "error": max(lower, upper, key=lambda end: end.error).error_string(),
+                }
+                for (lower, upper), mass in zip(self.components, self.masses, strict=True)
+            ],
+            **{name: _decimal(value, self.digits) for name, value in self.exact.items()},
+            "exact": {name: str(value) for name, value in self.exact.items()},
+            "errors": {"edges": worst.error_string(), **dict.fromkeys(self.exact, "0")},
+        }
+
+    def tables(self) -> tuple[Table, ...]:
+        """The components, then atom, mean and variance."""
+        rows = tuple(
+            (lower.value_string(self.digits), upper.value_string(self.digits), str(mass))
+            for (lower, upper), mass in zip(self.components, self.masses, strict=True)
+        )
+        rest = tuple((name, str(value)) for name, value in self.exact.items())
+        return (Table(("lower edge", "upper edge", "mass"), rows), Table(("quantity", "exact"), rest))
+
+    def latex(self) -> str:
+        """psi, whose critical values are the edges."""
+        from derivations.latex import latex
+        from theory.silverstein import psi
+
+        return rf"\psi(\alpha) = {latex(psi(self.population, self.ratio))}"
+
+    def figure(self) -> Figure:
+        """The histogram of a simulated spectrum with the law over it."""
+        from bulkedge.spectra import population_figure
+
+        values, weights = ([float(v) for v in side] for side in (self.population.values, self.population.weights))
+        return population_figure(float(self.ratio), values, weights)
+
+
+def _decimal(value: sp.Rational, digits: int) -> str:
+    from fractions import Fraction
+
+    from theory.enclosure import decimal_string
+
+    return decimal_string(Fraction(int(value.p), int(value.q)), digits)
+
+
 def _paired(values: dict[str, str]) -> dict[str, Any]:
     rest = {name: value for name, value in values.items() if not name.endswith("_edge")}
     return {"edges": [values["lower_edge"], values["upper_edge"]], **rest}
@@ -73,18 +138,22 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """The law's parameters."""
     parser.add_argument("--ratio", required=True, metavar="c", help="p/n: eigenvalues over samples")
     parser.add_argument("--scale", default="1", metavar="s2", help="variance of the entries (default 1)")
+    parser.add_argument("--population", metavar="t:w,...", help="population eigenvalues and weights, 1:1/2,10:1/2")
     parser.add_argument("--digits", default="15", metavar="D", help="significant digits (default 15)")
 
 
-def mp(ratio: Numeric, *, scale: Numeric = 1, digits: int = 15) -> MpResult:
+def mp(
+    ratio: Numeric, *, scale: Numeric = 1, population: str | None = None, digits: int = 15
+) -> MpResult | PopulationResult:
     """The Marchenko-Pastur law of (1/n) Z^T Z, Z an n x p matrix of iid entries of variance `scale`.
 
     edges sigma2 (1 -+ sqrt c)^2, atom max(0, 1 - 1/c) at 0.
-    Valid for: ratio c = p/n and scale positive, read exactly. For sampling, quantiles and the Stieltjes transform see
-    numerics.marchenko_pastur.MarchenkoPastur.
-    Accuracy: exact expressions, printed to `digits` digits.
-    Errors: InputError for a ratio or scale that is not a positive finite number.
-    Source: R1.
+    Valid for: ratio c = p/n and scale positive, read exactly. With a `population` ("t:w,t:w", eigenvalues of the
+    covariance and their weights) the edges and masses of every component of its bulk (R2). For sampling, quantiles and
+    the Stieltjes transform see numerics.marchenko_pastur.MarchenkoPastur and numerics.silverstein.GeneralLaw.
+    Accuracy: exact expressions, printed to `digits` digits; edges of a population by exact root isolation, with errors.
+    Errors: InputError for a ratio or scale that is not a positive finite number, or an unusable population.
+    Source: R1, R2.
     """
     from theory import marchenko_pastur as law
     from theory.ball import enclose_expr
@@ -93,6 +162,8 @@ def mp(ratio: Numeric, *, scale: Numeric = 1, digits: int = 15) -> MpResult:
 
     c, s2 = positive(ratio, "ratio"), positive(scale, "scale")
     digits = check_digits(digits)
+    if population is not None:
+        return _population(c, s2, population, digits)
     lower, upper = law.edges(c, s2)
     variance = law.moment(2, c, s2) - law.moment(1, c, s2) ** 2
     exact = {
@@ -108,8 +179,44 @@ def mp(ratio: Numeric, *, scale: Numeric = 1, digits: int = 15) -> MpResult:
     return MpResult({"ratio": str(c), "scale": str(s2)}, setting, ("R1",), notes, c, s2, digits, exact, enclosed)
 
 
-def run(arguments: argparse.Namespace) -> MpResult:
+_LEVELS = 12  # distinct eigenvalues: the edges are roots of a polynomial of twice that degree
+
+
+def _population(c: sp.Rational, s2: sp.Rational, text: str, digits: int) -> PopulationResult:
+    from theory import silverstein
+    from theory.errors import InputError
+    from theory.parse import nonnegative, positive
+
+    pairs = [item.split(":") for item in text.split(",")]
+    if not all(len(pair) == 2 for pair in pairs) or len(pairs) > _LEVELS:
+        raise InputError(
+            "population", f"{text[:40]!r} is not understood", f'give up to {_LEVELS} pairs, "1:1/2,10:1/2"'
+        )
+    values = tuple(s2 * nonnegative(t, "population") for t, _ in pairs)
+    weights = tuple(positive(share, "population") for _, share in pairs)
+    found = silverstein.Population(values, weights)
+    mean = found.mean(found.values)
+    exact = {
+        "atom": silverstein.atom(found, c),
+        "mean": mean,
+        "variance": found.mean([t**2 for t in found.values]) - mean**2 + c * mean**2,
+    }
+    setting = "eigenvalues of (1/n) S^(1/2) Z^T Z S^(1/2), Z n x p with iid entries of variance scale; ratio = p/n"
+    notes = ("proved; limit p, n -> infinity at p/n = ratio", "edges: critical values, isolated exactly")
+    inputs = {"ratio": str(c), "scale": str(s2), "population": text}
+    components = silverstein.enclose_edges(found, c, digits)
+    return PopulationResult(
+        inputs, setting, ("R2",), notes, c, found, digits, components, exact, silverstein.masses(found, c)
+    )
+
+
+def run(arguments: argparse.Namespace) -> MpResult | PopulationResult:
     """Run the command."""
     from theory.parse import integer
 
-    return mp(arguments.ratio, scale=arguments.scale, digits=integer(arguments.digits, "digits"))
+    return mp(
+        arguments.ratio,
+        scale=arguments.scale,
+        population=arguments.population,
+        digits=integer(arguments.digits, "digits"),
+    )

@@ -78,3 +78,42 @@ def test_unusable_input(capsys, tokens, named):
     assert out == ""
     assert named in err
     assert err.count("\n") == 1
+
+
+def test_a_population(capsys, tmp_path, monkeypatch):
+    monkeypatch.setattr("bulkedge.spectra._SIDE", 200)
+    picture = tmp_path / "law.svg"
+    tokens = ("--ratio", "1/10", "--scale", "2", "--population", "1/2:1/2,5:1/2", "--digits", "25", "--json")
+    status, out, _ = run(capsys, *tokens, "--plot", str(picture))
+    found = json.loads(out)
+    assert status == 0
+    assert picture.exists()
+    low, high = found["components"]
+    # Independent: the numeric law (bracketed search in floats).
+    from numerics.silverstein import DiscretePopulation, GeneralLaw
+
+    edges = GeneralLaw(DiscretePopulation.of([1.0, 10.0]), 0.1).edges
+    for component, pair in zip((low, high), edges, strict=True):
+        assert (float(component["lower"]), float(component["upper"])) == pytest.approx(pair, rel=1e-12)
+        assert component["mass"] == "0.5"
+        assert 0 < float(component["error"]) < 1e-24
+    assert found["edges"] == [low["lower"], high["upper"]]
+    assert (found["mean"], found["atom"], found["source"]) == ("5.5", "0", ["R2"])
+    # One level is Marchenko-Pastur again, to every digit.
+    _, one, _ = run(capsys, "--ratio", "2", "--population", "3:1", "--json")
+    _, plain, _ = run(capsys, "--ratio", "2", "--scale", "3", "--json")
+    for name in ("edges", "atom", "mean", "variance"):
+        assert json.loads(one)[name] == json.loads(plain)[name]
+    assert r"\psi" in run(capsys, *tokens[:6], "--latex")[1]
+    assert run(capsys, *tokens[:6], "--csv")[1].startswith("lower edge,upper edge,mass")
+
+
+@pytest.mark.parametrize(
+    "population", ["1", "1:2:3", "1:1/2", "1:1/2,2:1/3", "-1:1", "0:1", "x:1", "1:1," * 13 + "1:1"]
+)
+def test_unusable_populations(capsys, population):
+    status, out, err = run(capsys, "--ratio", "1", "--population", population)
+    assert status == 2
+    assert out == ""
+    assert "population" in err
+    assert err.count("\n") == 1

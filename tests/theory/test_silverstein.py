@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import pytest
 import sympy as sp
 
@@ -46,6 +48,19 @@ def test_components_are_counted_exactly():
     below, above = (R(sp.floor(critical * 10**30) + shift, 10**30) for shift in (0, 1))
     assert len(sv.edges(population, below)) == 2
     assert len(sv.edges(population, above)) == 1
+
+
+@pytest.mark.parametrize("ratio", [R(1, 10), R(1, 2), R(3)])
+@pytest.mark.parametrize("digits", [5, 60])
+def test_enclosed_edges_hold_the_exact_ones(ratio, digits):
+    population = sv.Population((0, 1, 3, 10), (R(1, 5), R(1, 5), R(3, 10), R(3, 10)))
+    exact = sv.edges(population, ratio)
+    enclosed = sv.enclose_edges(population, ratio, digits)
+    for pair, balls in zip(exact, enclosed, strict=True):
+        for edge, ball in zip(pair, balls, strict=True):
+            assert ball.reaches(digits)
+            assert ball.contains(Fraction(str(sp.N(edge, digits + 40))))
+    assert sum(sv.masses(population, ratio)) + sv.atom(population, ratio) == 1
 
 
 def test_companion_equation_is_psi():
