@@ -13,10 +13,13 @@ same measurement against a deliberately wrong prediction, at least two resolutio
 from __future__ import annotations
 
 import functools
+import importlib
+import importlib.util
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from enum import Enum
+from typing import Any
 
 import numpy as np
 
@@ -218,6 +221,20 @@ class Check:
     measure: Measure
     resolution: float
     control: Control
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Predictions may be lambdas, which pickle refuses; cloudpickle takes them along, so that results can be kept.
+        return _thaw, (_cloudpickle().dumps(tuple(getattr(self, field.name) for field in fields(self))),)
+
+
+def _thaw(frozen: bytes) -> Check:
+    return Check(*_cloudpickle().loads(frozen))
+
+
+def _cloudpickle() -> Any:
+    """The pickler of joblib's workers: a package of its own, or (joblib before 1.6) joblib's copy."""
+    own = importlib.util.find_spec("cloudpickle") is not None
+    return importlib.import_module("cloudpickle" if own else "joblib.externals.cloudpickle")
 
 
 @dataclass(frozen=True)

@@ -123,6 +123,10 @@ class Enclosure:
         """The error bound, rounded up to three significant digits."""
         return error_string(self.error)
 
+    def exact_string(self) -> str | None:
+        """The exact value as a fraction, or None where there is an error."""
+        return str(self.value) if self.exact else None
+
     def reaches(self, digits: int) -> bool:
         """Whether the error is at most half a unit of the `digits`-th significant digit (or the value is exact)."""
         if self.error == 0:

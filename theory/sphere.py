@@ -248,11 +248,11 @@ def _one_integral(f: Nonlinearity, dimension: int, degree: int, digits: int) -> 
         return Enclosure(Fraction(0), Fraction(0), "exact")
     # The recurrence for P_l loses about log2(1 + sqrt 2) bits a step on complex points near the interval.
     prec = ball.bits(digits) + 48 + 2 * degree
-    aim = 10.0 ** -(digits + 2)
     best: Enclosure | None = None
     for attempt in range(4):
         with ball.precision(prec * (1 + attempt)):
-            value = _angle_integral(f, dimension, degree, arb(aim) ** (1 + attempt))
+            tolerance = arb(10) ** (-(digits + 2) * (1 + attempt))  # a float would underflow beyond 300 digits
+            value = _angle_integral(f, dimension, degree, tolerance)
             if value.is_finite():
                 best = ball.to_enclosure(value)
                 if best.reaches(digits) or (best.contains(0) and attempt == 3):

@@ -65,6 +65,7 @@ class KernelResult(Result):
             ],
             "value": None if self.value is None else self.value.value_string(self.digits),
             "error": None if self.value is None else self.value.error_string(),
+            "exact": None if self.value is None else self.value.exact_string(),
         }
 
     def tables(self) -> tuple[Table, ...]:

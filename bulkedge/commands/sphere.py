@@ -53,6 +53,7 @@ class SphereResult(Result):
                     "multiplicity": str(x.multiplicity),
                     "eta": x.eta.value_string(self.digits),
                     "eta_error": x.eta.error_string(),
+                    "exact": x.value.exact_string(),
                     "value": x.value.value_string(self.digits),
                     "error": x.value.error_string(),
                 }
