@@ -220,7 +220,11 @@ def moment(i: int, j: int, pair: Pair) -> sp.Expr:
         cut = ordered.first
         if cut is not None and cut.u != 0:
             total += cut.u * cut.density * moment(i - 1, j, ordered.given_first())
-    return total
+    # Left unexpanded the expression would double in size at every level. Not so with cuts away from zero, whose
+    # exponentials expanding would take apart, or with noise, whose denominators it would multiply out.
+    cuts = [c for c in (pair.first, pair.second) if c is not None]
+    plain = pair.mean_u == pair.mean_v == 0 and all(c.threshold == 0 and not c.variance.is_Add for c in cuts)
+    return sp.expand(total) if plain or not cuts else total
 
 
 def _flip(cut: Cut | None) -> Cut | None:

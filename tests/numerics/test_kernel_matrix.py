@@ -79,7 +79,9 @@ def test_laws(x, name):
     found = kernel_matrix(x, nonlinearity=name)
     assert np.isfinite(found).all()
     assert np.array_equal(found, found.T)
-    assert np.linalg.eigvalsh(found).min() >= -1e-12 * max(np.trace(found), 1)
+    # The angle of nearly parallel rows is known to the root of rounding only, which is what a jump sees.
+    rounding = 1e-7 if name == "step" else 1e-12
+    assert np.linalg.eigvalsh(found).min() >= -rounding * max(np.trace(found), 1)
     size = np.sqrt(np.diag(found))
     assert (np.abs(found) <= np.outer(size, size) * (1 + 1e-12) + 1e-300).all()
 

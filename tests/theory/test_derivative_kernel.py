@@ -23,9 +23,7 @@ SMOOTH = [
     "relu(z - 1/3)",
     "gelu",
     "erf",
-    "elu",
     "sin(2*z)",
-    "hard_tanh",
     "z**3 - z",
 ]
 JUMPS = ["step", "sign", "step(z - 1/3)", "relu(z) + 2*sign(z)", "Heaviside(z) - Heaviside(z - 1)"]

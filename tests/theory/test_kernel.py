@@ -110,7 +110,7 @@ def test_closed_form_is_the_series_exactly(text):
         assert sp.simplify(sp.expand(series).coeff(rho, degree) - exact) == 0
 
 
-@pytest.mark.parametrize("text", ["gaussian", "relu(z - 1/3)", "elu", "hard_tanh", "z*sin(2*z)", "erf(z + 1/2)"])
+@pytest.mark.parametrize("text", ["gaussian", "relu(z - 1/3)", "z*sin(2*z)", "erf(z + 1/2)"])
 def test_closed_form_is_the_series_to_thirty_digits(text):
     # Taylor coefficients by a Cauchy sum on a circle inside the disc of convergence, where aliasing is 4^-40 and less.
     import mpmath
