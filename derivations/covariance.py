@@ -1,4 +1,4 @@
-"""G1: the O(1/d) terms of the spike's strength, from the Mehler expansion of v(w) = E[y sigma'(w.x) x]."""
+"""G1, G2: the O(1/d) terms of the spike's strength, from the Mehler expansion of v(w) = E[y sigma'(w.x) x]."""
 
 from __future__ import annotations
 
@@ -6,12 +6,16 @@ from collections.abc import Iterator
 
 import sympy as sp
 
-from derivations.derivation import Apply, Derivation, Step
+from derivations.derivation import Apply, Derivation, Given, Step, Substitute, Tends
 from theory.covariance import (
     act,
     along_spike,
     along_weight,
     bend,
+    conditional_bulk,
+    conditional_cosine,
+    conditional_strength,
+    label2,
     link,
     mean_over_weights,
     overlap,
@@ -54,10 +58,49 @@ def _spike() -> Iterator[Step]:
     yield Step(statement().rhs, Apply(_to_first_order), "to relative order 1/d")
 
 
+_samples, _width, _norm2 = sp.symbols("n m u_norm", positive=True)
+
+
+def _conditional() -> Iterator[Step]:
+    total = (_samples - 1) / _samples * link[1] ** 2 + (d - 1) * label2 / _samples
+    yield Step(
+        total,
+        reason="E |u|^2, u = X^T y/n: pairs of samples give |E x y|^2 = g_1^2, a sample with itself |x|^2 y^2",
+    )
+    yield Step(total.subs(_samples, alpha * d), Substitute({_samples: alpha * d}), "at n = alpha d")
+    norm2 = link[1] ** 2 + label2 / alpha
+    yield Step(norm2, Tends(d), "in the limit")
+    factor = eta**2 * act[1] ** 2 / _width**2 * d
+    yield Step(
+        factor * norm2,
+        Apply(lambda e: factor * e),
+        "given u a neuron moves by (eta/m^(1/2)) a_j c1 u, a_j ~ N(0, 1/m): variance along u, in units of 1/d",
+    )
+    yield Step(conditional_strength(), Substitute({_width: beta * d}), "at m = beta d")
+    yield Step(norm2, Given(), "|u|^2 again")
+    yield Step(conditional_cosine(), Apply(lambda e: link[1] ** 2 / e), "(u.w*)^2 = g_1^2 in the limit, over |u|^2")
+
+
+def _bulk() -> Iterator[Step]:
+    energy = eta**2 / _width**2 * (slope2 - act[1] ** 2) * label2 * d / _samples
+    yield Step(
+        1 + energy, reason="|w|^2 = 1 and the energy of what is left of the step (O1), spread over all directions"
+    )
+    yield Step(conditional_bulk(), Substitute({_width: beta * d, _samples: alpha * d}), "at m = beta d and n = alpha d")
+
+
+def _given_the_batch() -> tuple[sp.Expr, ...]:
+    return conditional_strength(), conditional_cosine()
+
+
 _SOURCE = "G1; paper F, eq. (3.3)"
 _NOTATION = "sigma_k = E sigma He_k, g_k = E g He_k, v_sigma = E sigma'^2, b_g = E g^2 (z^2 - 1)"
 
 DERIVATIONS = (
     Derivation("G1.pairs", "The O(1/d) terms of the spike", printed_pair_terms, _pairs, _SOURCE, notation=_NOTATION),
     Derivation("G1.spike", "The strength of the spike", lambda: statement().rhs, _spike, _SOURCE, notation=_NOTATION),
+    Derivation(
+        "G2.spike", "Given the batch", _given_the_batch, _conditional, "G2", notation=_NOTATION + ", y_2 = E y^2"
+    ),
+    Derivation("G2.bulk", "Beside the spike", conditional_bulk, _bulk, "G2", notation=_NOTATION + ", y_2 = E y^2"),
 )

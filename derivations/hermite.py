@@ -1,4 +1,4 @@
-"""H1, H3, H4: the general term of ReLU, Parseval and Mehler, by the generating function of the Hermite polynomials."""
+"""H1-H4: the general term of ReLU, the tail of a coefficient, Parseval and Mehler."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import sympy as sp
 
 from derivations.derivation import Apply, Derivation, Given, Step, Substitute
-from theory.hermite import general_term, mehler_statement, parseval_statement
+from theory.hermite import general_term, mehler_statement, parseval_statement, tail_statement
 from theory.symbols import k, l, m, rho, z, z1, z2
 
 _t, _s = sp.symbols("t s", real=True)
@@ -50,6 +50,28 @@ def _relu() -> Iterator[Step]:
     yield Step(sp.Integer(0), Apply(lambda e: (e - e.subs(_t, -_t)) / 2), "vanishes")
 
 
+_R, _z = sp.Symbol("R", positive=True), sp.Symbol("z", positive=True)
+_c0, _c1, _c2 = sp.symbols("c0 c1 c2", positive=True)
+
+
+def _tail() -> Iterator[Step]:
+    def exponent(at: sp.Expr) -> sp.Expr:
+        return _c0 + _c1 * at - (sp.Rational(1, 2) - _c2) * at**2 + k * sp.log(at)
+
+    slope = exponent(_R).diff(_R)
+    tangent = exponent(_R) + slope * (_z - _R)
+    yield Step(exponent(_z), reason="log of the bound of |f(z) He_k(z)| e^(-z^2/2): |He_k| <= z^k beyond its zeros")
+    yield Step(tangent, "<=", "it is concave, so it stays below its tangent at R")
+
+    def integral(e: sp.Expr) -> sp.Expr:
+        # Of the exponential of what is linear in z, with negative slope, from R on.
+        return sp.exp(e.subs(_z, _R)) / (sp.sqrt(2 * sp.pi) * -e.diff(_z))
+
+    yield Step(
+        tail_statement().rhs, Apply(integral), "the integral of its exponential from R on, over the root of 2 pi"
+    )
+
+
 _c, _d = sp.IndexedBase("c"), sp.IndexedBase("d")
 _f, _g, _E = sp.Function("f"), sp.Function("g"), sp.Function("E")
 
@@ -84,8 +106,11 @@ def _parseval() -> Iterator[Step]:
     yield Step(parseval_statement().lhs, "=", "only k = l is left")
 
 
+_TAIL = (_c2 < sp.Rational(1, 2), _z > _R)
+
 DERIVATIONS = (
     Derivation("H1.relu", "The general term of ReLU", _relu_terms, _relu, "H1; paper O, section 2"),
+    Derivation("H2.tail", "The tail of a coefficient", lambda: tail_statement().rhs, _tail, "H2", _TAIL),
     Derivation("H3.parseval", "Parseval", parseval_statement, _parseval, "H3"),
     Derivation("H4.mehler", "Mehler", mehler_statement, _mehler, "H4; Mehler 1866", (rho > -1, rho < 1)),
 )

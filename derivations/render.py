@@ -38,7 +38,7 @@ PREAMBLE = r"""\usepackage[T1]{fontenc}
 \newsavebox{\fitbox}
 % A formula as it is, or scaled down to the line where it is wider.
 \newcommand{\fit}[1]{\sbox{\fitbox}{$\displaystyle #1$}%
-  \ifdim\wd\fitbox>0.86\linewidth\resizebox{0.86\linewidth}{!}{\usebox{\fitbox}}\else\usebox{\fitbox}\fi}
+  \ifdim\wd\fitbox>0.8\linewidth\resizebox{0.8\linewidth}{!}{\usebox{\fitbox}}\else\usebox{\fitbox}\fi}
 \newcommand{\reason}[2]{\shortintertext{\noindent #1\hfill\textit{#2}}}
 """
 
