@@ -15,7 +15,7 @@ import sympy as sp
 from flint import acb, arb, ctx
 
 from benchmarks.benchmark import Benchmark, Row, seconds
-from theory import gaussian, general_term, hermite, nonlinearity
+from theory import gaussian, gaussian_moments, gaussian_terms, general_term, hermite, nonlinearity, pieces
 from theory.ball import enclose_expr
 from theory.symbols import k as k_symbol
 from theory.symbols import z
@@ -26,7 +26,7 @@ ODD = range(1, 21, 2)  # the even coefficients of tanh are exact zeros and cost 
 
 def forget() -> None:
     """Empty every cache of the Hermite layer."""
-    for module in (gaussian, general_term, hermite, nonlinearity):
+    for module in (gaussian, gaussian_moments, gaussian_terms, general_term, hermite, nonlinearity, pieces):
         for value in vars(module).values():
             if hasattr(value, "cache_clear"):
                 value.cache_clear()

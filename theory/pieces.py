@@ -1,0 +1,201 @@
+"""Pieces: an expression with Max, Min, Abs, sign, Heaviside and Piecewise split into smooth parts at its kinks."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import sympy as sp
+
+from theory import ball
+from theory.errors import InputError
+from theory.growth import Growth, growth
+from theory.size import SizeError, measure
+from theory.symbols import z
+from theory.zeros import real_zeros
+
+MAX_ADDENDS = 250  # up to which a product of sums is multiplied out
+_INTEGRABLE = Fraction(1, 2)  # exp(c2 z^2) phi(z) is integrable iff c2 is below
+NONSMOOTH = (sp.Max, sp.Min, sp.Abs, sp.sign, sp.Heaviside, sp.Piecewise)
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A smooth expression in z on the open interval (lower, upper); an end may be -oo or oo."""
+
+    lower: sp.Expr
+    upper: sp.Expr
+    expr: sp.Expr
+
+    @property
+    def growth(self) -> Growth:
+        """The certified growth of the expression on the interval (integrable against the Gaussian)."""
+        return _growth(self.expr, self.lower, self.upper, _INTEGRABLE)
+
+
+@functools.lru_cache(maxsize=4096)
+def _growth(expr: sp.Expr, lower: sp.Expr, upper: sp.Expr, limit: Fraction) -> Growth:
+    return growth(expr, lower, upper, limit=limit)
+
+
+def tidy(expr: sp.Expr) -> sp.Expr:
+    """One normal form for the spellings of an expression: products of sums multiplied out, nothing else rewritten."""
+    if expr.is_polynomial(z):
+        return sp.expand(expr)
+    try:
+        if measure(expr).terms > MAX_ADDENDS:
+            return expr  # multiplied out it would cancel, and be slow
+    except SizeError:
+        return expr
+    return sp.expand(expr, power_exp=False, power_base=False, log=False, basic=False, multinomial=True, mul=True)
+
+
+def vanishes(expr: sp.Expr) -> bool:
+    """Whether a smooth expression in z is shown to be identically zero."""
+    normal = tidy(expr)
+    if normal == 0:
+        return True
+    if normal.is_polynomial(z):
+        return False
+    # A rigorous witness of a non-zero value settles most cases before simplification is tried.
+    for point in (sp.Rational(3, 7), sp.Rational(-11, 5)):
+        with ball.precision(120):
+            try:
+                value = ball.constant(normal.subs(z, point))
+            except InputError:
+                continue
+            if value.is_finite() and not value.contains(0):
+                return False
+    return bool(sp.simplify(normal.rewrite(sp.exp)) == 0)
+
+
+def interior(lower: sp.Expr, upper: sp.Expr) -> sp.Rational:
+    """A rational point strictly between two ends."""
+    if lower is sp.S.NegativeInfinity and upper is sp.S.Infinity:
+        return sp.Rational(1, 3)
+    if lower is sp.S.NegativeInfinity:
+        return sp.floor(upper) - 1
+    if upper is sp.S.Infinity:
+        return sp.ceiling(lower) + 1
+    middle = (lower + upper) / 2
+    if middle.is_Rational:
+        return middle
+    for digits in (15, 60, 240):
+        point = sp.Rational(str(sp.N(middle, digits)))
+        if ball.sign(point - lower) > 0 and ball.sign(upper - point) > 0:
+            return point
+    raise InputError("FUNCTION", f"the break points {lower} and {upper} are too close", "move them apart")
+
+
+def split(expr: sp.Expr, lower: sp.Expr, upper: sp.Expr, argument: str) -> list[Piece]:
+    """Resolve Max, Min, Abs, sign, Heaviside and Piecewise into smooth pieces, innermost first."""
+    atom = _innermost(expr)
+    if atom is None:
+        return [Piece(lower, upper, tidy(expr))]
+    points = [p for g in _switches(atom) for p in real_zeros(g, lower, upper, argument)]
+    inside = sorted_distinct([p for p in points if _between(p, lower, upper)])
+    pieces: list[Piece] = []
+    for a, b in zip([lower, *inside], [*inside, upper], strict=True):
+        value = _choose(atom, interior(a, b), argument)
+        pieces.extend(split(expr.xreplace({atom: value}), a, b, argument))
+    return pieces
+
+
+def _innermost(expr: sp.Expr) -> sp.Expr | None:
+    if not expr.has(*NONSMOOTH):
+        return None
+    for node in sp.preorder_traversal(expr):
+        if isinstance(node, NONSMOOTH) and not any(a.has(*NONSMOOTH) for a in _parts(node)):
+            return node
+    return None
+
+
+def _parts(atom: sp.Expr) -> list[sp.Basic]:
+    if isinstance(atom, sp.Piecewise):
+        return [part for pair in atom.args for part in pair]
+    return list(atom.args)
+
+
+def _switches(atom: sp.Expr) -> list[sp.Expr]:
+    """The expressions whose sign changes switch the atom from one branch to another."""
+    if isinstance(atom, sp.Max | sp.Min):
+        return [a - b for i, a in enumerate(atom.args) for b in atom.args[i + 1 :]]
+    if isinstance(atom, sp.Piecewise):
+        relations = set().union(*(c.atoms(sp.core.relational.Relational) for _, c in atom.args))
+        return [r.lhs - r.rhs for r in sorted(relations, key=str)]
+    return [atom.args[0]]
+
+
+def _choose(atom: sp.Expr, point: sp.Rational, argument: str) -> sp.Expr:
+    """The branch of the atom that holds around a point of its interval."""
+    if isinstance(atom, sp.Max | sp.Min):
+        best = atom.args[0]
+        for other in atom.args[1:]:
+            gap = ball.sign((other - best).subs(z, point))
+            if gap == (1 if isinstance(atom, sp.Max) else -1):
+                best = other
+        return best
+    if isinstance(atom, sp.Piecewise):
+        for value, condition in atom.args:
+            if _holds(condition, point):
+                return value
+        raise InputError(argument, f"no branch of the Piecewise holds at z = {point}", "end it with (value, True)")
+    inner = atom.args[0]
+    s = ball.sign(inner.subs(z, point))
+    if isinstance(atom, sp.Abs):
+        return s * inner
+    if isinstance(atom, sp.sign):
+        return sp.Integer(s)
+    return sp.Rational(s + 1, 2)
+
+
+def _holds(condition: Any, point: sp.Rational) -> bool:
+    if condition in (sp.true, sp.false):
+        return bool(condition)
+    if isinstance(condition, sp.And):
+        return all(_holds(a, point) for a in condition.args)
+    if isinstance(condition, sp.Or):
+        return any(_holds(a, point) for a in condition.args)
+    if isinstance(condition, sp.Not):
+        return not _holds(condition.args[0], point)
+    s = ball.sign((condition.lhs - condition.rhs).subs(z, point))
+    return {
+        sp.Gt: s > 0,
+        sp.Ge: s >= 0,
+        sp.Lt: s < 0,
+        sp.Le: s <= 0,
+        sp.Eq: s == 0,
+        sp.Ne: s != 0,
+    }[condition.func]
+
+
+def _between(point: sp.Expr, lower: sp.Expr, upper: sp.Expr) -> bool:
+    above = lower is sp.S.NegativeInfinity or ball.sign(point - lower) > 0
+    return above and (upper is sp.S.Infinity or ball.sign(upper - point) > 0)
+
+
+def sorted_distinct(points: list[sp.Expr]) -> list[sp.Expr]:
+    """Constants in increasing order, equal ones once; decided by balls, not by floats."""
+
+    def order(a: sp.Expr, b: sp.Expr) -> int:
+        return ball.sign(a - b)
+
+    ordered = sorted(points, key=functools.cmp_to_key(order))
+    distinct: list[sp.Expr] = []
+    for p in ordered:
+        if not distinct or ball.sign(p - distinct[-1]) != 0:
+            distinct.append(p)
+    return distinct
+
+
+def merged(pieces: list[Piece]) -> tuple[Piece, ...]:
+    """Neighbours that carry the same expression become one piece: such a break is no kink."""
+    result: list[Piece] = []
+    for piece in pieces:
+        if result and vanishes(result[-1].expr - piece.expr):
+            result[-1] = replace(result[-1], upper=piece.upper)
+        else:
+            result.append(piece)
+    return tuple(result)
