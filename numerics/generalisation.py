@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
+from numerics import adam
 from numerics.spiked_kernel import spiked_kernel_matrix
 
 Array = NDArray[np.float64]
@@ -75,10 +76,10 @@ def trial(
     width: int = 400,
     tests: int = 600,
 ) -> dict[str, float]:
-    """Test errors: `k0`, `k1(e)` for B = 5 d^e, and `network(e)`, one step at eta = e sqrt(m) with a ridge read-out.
+    """Test errors: `k0`, `k1(e)` for B = 5 d^e, `one step(e)` at eta = e sqrt(m) with ridge, and `Adam`.
 
-    The network takes its step on half of the samples; its read-out is a ridge fit on all of them, with the same choice
-    of the ridge.
+    The one-step network takes its step on half of the samples; its read-out is a ridge fit on all of
+    them, with the same choice of the ridge.
     Source: G8 (paper F, Figure 1b).
     """
     spike = np.eye(dimension)[0]
@@ -100,5 +101,6 @@ def trial(
     for step in steps:
         moved = W + step * direction  # paper F's eta = step sqrt(m)
         Phi, Psi = (np.maximum(S @ moved, 0) / math.sqrt(width) for S in (X, Z))
-        result[f"network({step:g})"] = feature_ridge_error(Phi, y, Psi, test)
+        result[f"one step({step:g})"] = feature_ridge_error(Phi, y, Psi, test)
+    result["Adam"] = adam.cross_validated_error(rng, X, y, Z, test, width)
     return result

@@ -128,6 +128,20 @@ def test_no_spike_gives_the_isotropic_spectrum() -> None:
         assert part.eigenvalues[1] == pytest.approx(1.3 * lam0 / (d + 1) ** 2, rel=1e-9)
 
 
+def test_error_bounds_are_met_where_the_degrees_run_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """B/A = 10^6: cut at degree 256, the error claimed covers the way to degree 512."""
+    from numerics import spiked_spectrum
+
+    found = []
+    for degree in (256, 512):
+        monkeypatch.setattr(spiked_spectrum, "MAX_DEGREE", degree)
+        found.append(sector(20, 1.0, 1e6))
+    short, long = found
+    n = short.eigenvalues.size
+    assert np.all(np.abs(short.eigenvalues - long.eigenvalues[:n]) <= short.errors)
+    assert short.errors[0] < 1e-5 * short.eigenvalues[0]
+
+
 def test_error_bounds_are_met() -> None:
     """Half as many degrees and a looser tolerance: the error claimed covers the change to the tight answer."""
     for d, B in [(3, 300.0), (40, 1e3), (3000, 1e3)]:
