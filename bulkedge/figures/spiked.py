@@ -75,7 +75,8 @@ def alignment(
             generator = np.random.default_rng([SEED, d, index])
             points.append(_estimate([alignment_trial(generator, d, exponent, ratio)["overlap2"] for _ in range(count)]))
         means, errors = zip(*points, strict=True)
-        axes.errorbar(dimensions, means, errors, fmt="o", color=colour, markersize=3, capsize=2)
+        label = "k0: simulated" if exponent is None else None
+        axes.errorbar(dimensions, means, errors, fmt="o", color=colour, markersize=3, capsize=2, label=label)
         _mean_rows(rows, "simulated", name, list(dimensions), points)
     axes.plot([], [], "x", color="0.4", label="published (read off)")
     axes.plot([], [], "o", color="0.4", markersize=3, label=f"simulated, n = {ratio:g} d")
