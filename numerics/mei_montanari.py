@@ -30,7 +30,8 @@ def chi(psi_features: float, psi_samples: float, zeta2: float, lam_bar: float) -
     # c(p) = psi has the positive root of zeta2 p^2 + (1 + zeta2 - psi zeta2) p - psi = 0.
     psi = min(psi_features, psi_samples)
     b = 1 + zeta2 - psi * zeta2
-    root = 2 * psi / (b + math.sqrt(b * b + 4 * zeta2 * psi))
+    spread = math.sqrt(b * b + 4 * zeta2 * psi)
+    root = 2 * psi / (b + spread) if b > 0 else (spread - b) / (2 * zeta2)
     if xi2 == 0 or equation(root) >= 0:  # a ridge below rounding
         return -root
     return -float(brentq(equation, 0.0, root, xtol=1e-300, rtol=8.9e-16, maxiter=500))

@@ -123,6 +123,7 @@ def test_ridge_risk_has_a_gain_that_grows(psi1: float, psi2: float, lam: float, 
 
 @given(ANY, ANY, ANY, ANY, ANY)
 @settings(deadline=None)
+@example(3.0, 10.0, 0.0, 2.0, 1e-8)
 def test_mei_montanari(features: float, samples: float, lam: float, mu1: float, mu2: float) -> None:
     answer(lambda: mei_montanari_risk(features, samples, lam, mu1, mu2, 0.8, 0.3, 0.1))
 
