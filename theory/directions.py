@@ -242,3 +242,23 @@ def closed_form(
 def _hermite_sum(name: str, degree: int) -> sp.Expr:
     coefficients = sp.symbols(f"{name}1:{degree + 1}", real=True)
     return sp.Add(*(c * sp.hermite_prob(j, s.z) for j, c in enumerate(coefficients, start=1)))
+
+
+def vanishing_spikes(sigma: Nonlinearity, batch: str, orders: int) -> tuple[int, ...]:
+    """The k in 0..orders whose function F_k (reading `full`, centred labels) vanishes identically.
+
+    Fresh batch: E[sigma^(k+1)] = 0, or E sigma' = 0 for k = 1; reused: all mixed moments of F_k vanish. An order that
+    is not known (a kink and a reused batch beyond k = 1) is not counted.
+    Source: T1, T2.
+    """
+    one = enclosed_rational(Fraction(1))
+    here = Label(one, enclosed_rational(Fraction(0)), one, enclosed_rational)
+    moment, found = Moments(20).activation(sigma), []
+    for k in range(orders + 1):
+        try:
+            F = spike_function(k, batch, "full", moment, here)
+        except InputError:
+            break
+        if all(Value(None, c).vanishes for c in F.values()):
+            found.append(k)
+    return tuple(found)

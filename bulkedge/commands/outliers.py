@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from theory.phases import Count, Phase
 
 
+EXAMINED = 3  # spikes whose functions are computed for a given activation
+
+
 @dataclass(frozen=True)
 class OutliersResult(Result):
     """The phase, the generic count, and the count for the readout law and batch asked for."""
@@ -82,6 +85,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("alpha2", metavar="ALPHA2", help="second step of size N^ALPHA2, in [0, 1/2)")
     parser.add_argument("--degree", required=True, metavar="L", help="degree of the activation; inf: not a polynomial")
     parser.add_argument("--batch", default="reused", help="reused or fresh (default reused)")
+    parser.add_argument("--activation", metavar="ACT", help="drop the spikes that vanish for it; add that of a kink")
     parser.add_argument("--readout", default="gaussian", help="gaussian, uniform, rademacher or constant")
 
 
@@ -92,11 +96,14 @@ def outliers(
     degree: int | str,
     batch: str = "reused",
     readout: str = "gaussian",
+    activation: str | None = None,
 ) -> OutliersResult:
     """Count the outliers of W2 after steps of size N^alpha1 and N^alpha2.
 
     Lambda = min(L - 1, floor(alpha2/(1/2 - alpha1))), total = 1 + Lambda.
     Valid for: exponents in [0, 1/2); paper T's scaling (W0 with entries of variance 1/d, readout N(0, 1/N)).
+    `count` drops what the batch, the readout's law and the activation remove, and adds the left vector a|a| of a kink
+    with a reused batch (theory.phases.count).
     Convention: a float is read as the decimal it prints as, so that 0.35 is 7/20.
     Accuracy: exact.  Errors: InputError.  Source: T1.
     """
@@ -107,20 +114,34 @@ def outliers(
     first, second = (Fraction(int(x.p), int(x.q)) for x in exponents)
     cap = None if str(degree).strip() == "inf" else integer(degree, "degree")
     point = phase(first, second, cap)
+    missing: tuple[int, ...] = ()
+    jumps = False
+    if activation is not None:
+        from theory.directions import vanishing_spikes
+        from theory.nonlinearity import nonlinearity
+        from theory.phases import check_batch
+
+        sigma = nonlinearity(activation, "activation")
+        missing = vanishing_spikes(sigma, check_batch(batch), min(point.Lambda, EXAMINED))
+        jumps = bool(sigma.derivative(2).deltas)
     inputs = {
         "alpha1": str(first),
         "alpha2": str(second),
         "degree": "inf" if cap is None else cap,
         "batch": batch,
         "readout": readout,
+        "activation": activation,
     }
     notes = ["generic count: E[sigma^(k+1)] is not zero for the counted k, E sigma' is not zero"]
     if point.boundary:
         notes.append("on a boundary: a counted spike is of order one and shows only above the threshold of O2")
     if point.one_step:
         notes.append("alpha1 + alpha2 < 1/2: two steps learn what one step learns")
+    if activation is not None and point.Lambda > EXAMINED:
+        notes.append(f"the activation was examined up to spike {EXAMINED}")
+    counted = count(point, batch, readout, missing, jumps)
     setting = "steps eta_i = N^alpha_i, W0 with entries N(0, 1/d), readout of variance 1/N, n, d, N proportional"
-    return OutliersResult(inputs, setting, ("T1", "T5"), tuple(notes), point, count(point, batch, readout))
+    return OutliersResult(inputs, setting, ("T1", "T5"), tuple(notes), point, counted)
 
 
 def run(arguments: argparse.Namespace) -> OutliersResult:
@@ -131,4 +152,5 @@ def run(arguments: argparse.Namespace) -> OutliersResult:
         degree=arguments.degree,
         batch=arguments.batch,
         readout=arguments.readout,
+        activation=arguments.activation,
     )

@@ -115,6 +115,27 @@ def second_gradient(rng: np.random.Generator, size: int, batch: str, mean: float
     return result
 
 
+def he3_gradient(rng: np.random.Generator, size: int, batch: str) -> dict[str, float]:
+    """Cosine with beta of the coefficient of t^2 in the second gradient, odd link of information exponent 3."""
+    teacher = Teacher(draw_directions(size, 1, rng), (he3_link,), NOISE)
+    width, n = 2 * size, int(ALPHA * size)
+    W, a = draw_weights("gaussian", size, width, rng), draw_readout("uniform", width, rng)
+    first = draw_batch(teacher, n, rng)
+    batches = (first, first if batch == "reused" else draw_batch(teacher, n, rng))
+    eta1 = np.sqrt(width)
+    found = regress(second_weights(W, a, batches, dsigma, (eta1, 0.0)), a, eta1, ORDERS)
+    beta = teacher.directions[:, 0]
+    return {"signal": found.signal(beta, 2), "cosine": found.signal(beta, 2) / np.sqrt(max(found.gram(2, 2), 1e-12))}
+
+
+def he3_limit(batch: str, cosine: bool) -> float:
+    """T3's beta.b_2, or its cosine, in the reading `full` for that link."""
+    target = AdditiveTarget((float_moments(he3_link, nodes=400),), NOISE**2, float)
+    here = Geometry(target, 1 / ALPHA, batch)
+    F = spike_function(2, batch, "full", sigma_moment, label(target, 1 / ALPHA))
+    return float(here.signal(F) / (np.sqrt(here.gram(F, F)) if cosine else 1.0))
+
+
 # Quadratic, so that the output is linear in eta1 a_j up to terms even in a_j, which cancel in the sum over neurons.
 SQUARED = PolynomialActivation(s.z + sp.Rational(3, 10) * (s.z**2 - 1))
 SQUARED_STEP = 0.3  # eta1/sqrt(N)
@@ -231,6 +252,23 @@ CHECKS: tuple[Check, ...] = (
     _full(1, 1.0, "fresh", "reading rank_one (no e = E y E[sigma''])", _t(1, 1.0, "fresh"), 0.1),
     _full(1, 0.0, "fresh", "E[sigma'] in the place of E[sigma'']", lambda: _lower_derivative(1, 0.0, "fresh"), 0.1),
     _full(2, 1.0, "fresh", "reading rank_one (no xi, no e)", _t(2, 1.0, "fresh"), 0.16),
+    *(
+        Check(
+            id=f"T2.he3.{batch}",
+            claim=f"W2, odd link of information exponent 3, {batch} batch: {what} of spike 2 with beta",
+            source="mathematics T2, T3; paper T, reused and fresh batches",
+            predict=functools.partial(he3_limit, batch, what == "cosine"),
+            measure=Ladder(
+                functools.partial(he3_gradient, batch=batch), what, (60, 120, 240), 1.0, 30, (150, 300, 600), 60
+            ),
+            resolution=resolution,
+            control=Control(f"the {other} batch's", functools.partial(he3_limit, other, what == "cosine")),
+        )
+        for batch, other, what, resolution in (
+            ("reused", "fresh", "cosine", 0.155),
+            ("fresh", "reused", "signal", 0.06),
+        )
+    ),
     Check(
         id="T2.square",
         claim="squared loss: spike 0 of the second gradient carries y - f(x; W1), E y = 1",

@@ -52,6 +52,17 @@ def test_readout_and_batch(capsys: pytest.CaptureFixture[str]) -> None:
     assert "Lambda = 4 new outliers, 5 in all (2 with this batch and readout)" in " ".join(table.split())
 
 
+def test_activation(capsys: pytest.CaptureFixture[str]) -> None:
+    _, out, _ = run(capsys, "0.42", "0.25", "--degree", "inf", "--batch", "fresh", "--activation", "tanh", "--json")
+    found = json.loads(out)
+    assert (found["Lambda"], found["total"], found["counted"]) == (3, 4, 2)
+    assert found["directions"] == ["a", "a^3"]
+    _, out, _ = run(capsys, "0.35", "0.2", "--degree", "inf", "--activation", "relu", "--json")
+    found = json.loads(out)
+    assert (found["total"], found["counted"]) == (2, 3)
+    assert found["directions"] == ["a", "a^2", "a|a|"]
+
+
 @pytest.mark.parametrize(
     "tokens",
     [
@@ -63,6 +74,7 @@ def test_readout_and_batch(capsys: pytest.CaptureFixture[str]) -> None:
         ("0.1", "0.1"),
         ("0.1", "0.1", "--degree", "3", "--batch", "both"),
         ("0.1", "0.1", "--degree", "3", "--readout", "cauchy"),
+        ("0.4", "0.3", "--degree", "inf", "--activation", "sign"),
     ],
 )
 def test_bad_input(capsys: pytest.CaptureFixture[str], tokens: tuple[str, ...]) -> None:

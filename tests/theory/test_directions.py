@@ -8,7 +8,7 @@ import pytest
 import sympy as sp
 
 from theory import symbols as s
-from theory.directions import Problem, closed_form, generative_exponent, reach_table
+from theory.directions import Problem, closed_form, generative_exponent, reach_table, vanishing_spikes
 from theory.errors import InputError
 from theory.nonlinearity import nonlinearity
 
@@ -91,3 +91,18 @@ def test_bad_input() -> None:
         problem("tanh", activation="relu").direction(2, "reused", 15)
     with pytest.raises(InputError):
         closed_form(0, 1, "reused")
+
+
+def test_vanishing_spikes() -> None:
+    def found(name: str, batch: str) -> tuple[int, ...]:
+        return vanishing_spikes(nonlinearity(name), batch, 3)
+
+    assert found("tanh", "fresh") == (1, 3)  # the even derivatives are odd functions
+    assert found("tanh", "reused") == (1, 3)  # by parity the mixed moments vanish too
+    assert found("relu", "fresh") == (2,)  # the third derivative has mean zero
+    assert found("relu", "reused") == ()
+    assert found("z + z**2/5", "reused") == (2, 3)
+    # A third derivative of mean zero does not remove spike 2 of a reused batch: the mixed moments remain.
+    assert vanishing_spikes(nonlinearity("softplus"), "fresh", 2) == (2,)
+    assert vanishing_spikes(nonlinearity("softplus"), "reused", 2) == ()
+    assert 0 in found("z**2", "fresh")  # E sigma' = 0: the first step has no direction
