@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.special import betaincinv
 
 from bulkedge.plotting import new_figure
 from numerics.marchenko_pastur import MarchenkoPastur, SingularValueLaw
 from numerics.silverstein import DiscretePopulation, GeneralLaw
-from numerics.spike import rectangular
+from numerics.spike import covariance, rectangular, wigner
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -32,7 +34,7 @@ def _sizes(ratio: float) -> tuple[int, int]:
 def draw_spectrum(
     axes: Any,
     values: NDArray[np.float64],
-    law: MarchenkoPastur | SingularValueLaw,
+    law: MarchenkoPastur | SingularValueLaw | Semicircle,
     outliers: Sequence[float] = (),
     *,
     histogram: str = "simulated",
@@ -43,14 +45,20 @@ def draw_spectrum(
     mass = 1 - law.atom
     if values.size >= _FEWEST:
         right = max([upper, *outliers, float(values.max())])
-        left = min(lower, float(values.min()))
+        left = min([lower, *outliers, float(values.min())])
         width = (upper - lower) / 50
         bins = np.arange(left - width, right + 2 * width, width)
         weights = np.full(values.size, mass / values.size / width)
         axes.hist(values, bins=bins, weights=weights, color="#56B4E9", label=histogram)
     angle = np.linspace(0, np.pi, 400)
     grid = lower + (upper - lower) * np.sin(angle / 2) ** 2
-    axes.plot(grid, law.pdf(grid), color="#000000", lw=1.3, label="Marchenko-Pastur")
+    axes.plot(
+        grid,
+        law.pdf(grid),
+        color="#000000",
+        lw=1.3,
+        label="semicircle" if isinstance(law, Semicircle) else "Marchenko-Pastur",
+    )
     for index, value in enumerate(outliers):
         axes.axvline(value, color="#D55E00", ls="--", lw=1.2, label=None if index else marked)
     # The density at ratio 1 is unbounded at 0; the picture need not be.
@@ -98,20 +106,47 @@ def population_figure(ratio: float, values: Sequence[float], weights: Sequence[f
     return figure
 
 
-def spike_figure(ratio: float, strength: float, seed: int = 0) -> Figure:
-    """The singular values of one simulated W0 + theta u v^T, the law, and the predicted outlier."""
-    d, width = _sizes(ratio)
+def spike_figure(ensemble: str, ratio: float, strength: float, seed: int = 0) -> Figure:
+    """One simulated spiked matrix of the ensemble: its spectrum, the bulk's law, and the predicted outlier."""
     rng = np.random.default_rng(seed)
-    w0 = rng.standard_normal((d, width)) / np.sqrt(d)
-    u, v = (side / np.linalg.norm(side) for side in (rng.standard_normal(d), rng.standard_normal(width)))
-    values = np.linalg.svd(w0 + strength * np.outer(u, v), compute_uv=False)
-    model = rectangular(ratio)
+    d, width = _sizes(ratio)
+    law: MarchenkoPastur | SingularValueLaw | Semicircle
+    if ensemble == "rectangular":
+        u, v = (side / np.linalg.norm(side) for side in (rng.standard_normal(d), rng.standard_normal(width)))
+        matrix = rng.standard_normal((d, width)) / np.sqrt(d) + strength * np.outer(u, v)
+        values = np.linalg.svd(matrix, compute_uv=False)
+        model, law, name = rectangular(ratio), MarchenkoPastur(ratio).singular_values(), "singular value"
+    elif ensemble == "covariance":
+        data = rng.standard_normal((d, width))
+        data[:, 0] *= np.sqrt(strength)
+        gram = data.T @ data if width <= d else data @ data.T
+        values, model, law, name = np.linalg.eigvalsh(gram / d), covariance(ratio), MarchenkoPastur(ratio), "eigenvalue"
+    else:
+        noise = rng.standard_normal((d, d)) / np.sqrt(2 * d)
+        noise[0, 0] += strength / 2
+        values, model, law, name = np.linalg.eigvalsh(noise + noise.T), wigner(), Semicircle(), "eigenvalue"
     outliers = [float(model.outlier(strength))] if model.above(strength) else []
     figure, axes = new_figure()
-    draw_spectrum(axes, values, MarchenkoPastur(ratio).singular_values(), outliers)
-    axes.set_xlabel("singular value")
-    axes.set_title(f"strength {strength:g}, d = {d}, N = {width}", fontsize=9)
+    draw_spectrum(axes, values, law, outliers)
+    axes.set_xlabel(name)
+    axes.set_title(f"{ensemble}, strength {strength:g}, {d} x {width}", fontsize=9)
     return figure
+
+
+@dataclass(frozen=True)
+class Semicircle:
+    """The semicircle law on [-2, 2], as far as a picture needs it."""
+
+    edges: tuple[float, float] = (-2.0, 2.0)
+    atom: float = 0.0
+
+    def pdf(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        """sqrt(4 - x^2)/(2 pi)."""
+        return np.sqrt(np.maximum(4 - x**2, 0.0)) / (2 * np.pi)
+
+    def ppf(self, q: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Quantiles (a semicircle is a shifted beta law)."""
+        return 4 * np.asarray(betaincinv(1.5, 1.5, q)) - 2
 
 
 def weights_figure(report: WeightSpectrum) -> Figure:

@@ -26,6 +26,7 @@ class SpikeResult(Result):
     """
 
     command: ClassVar[str] = "spike"
+    ensemble: str
     ratio: sp.Rational
     digits: int
     above: bool
@@ -62,30 +63,45 @@ class SpikeResult(Result):
         """Outlier and overlaps."""
         from derivations.latex import latex
 
-        return rf"s_1 \to {latex(self.exact['outlier'])}"
+        name = "s_1" if self.ensemble == "rectangular" else r"\lambda"
+        return rf"{name} \to {latex(self.exact['outlier'])}"
 
     def figure(self) -> Figure:
         """The histogram of a simulated spectrum with the law and the predicted outlier over it."""
         from bulkedge.spectra import spike_figure
 
-        return spike_figure(float(self.ratio), float(self.enclosed["strength"]))
+        return spike_figure(self.ensemble, float(self.ratio), float(self.enclosed["strength"]))
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The ratio, and a strength or an observed outlier."""
-    parser.add_argument("--ratio", required=True, metavar="psi", help="N/d, width over input dimension")
+    parser.add_argument("--ratio", metavar="psi", help="N/d (rectangular), p/n (covariance); wigner has none")
+    parser.add_argument(
+        "--ensemble",
+        default="rectangular",
+        metavar="NAME",
+        help="rectangular (W0 + theta u v^T, default), covariance (population eigenvalue) or wigner",
+    )
     given = parser.add_mutually_exclusive_group(required=True)
     given.add_argument("--strength", metavar="theta", help="the spike's strength; noise entries have variance 1/d")
     given.add_argument("--observed", metavar="s", help="an observed outlier, to be read back into a strength")
-    parser.add_argument("--size", metavar="d", help="finite dimension: adds the sd, or the strength's interval")
+    parser.add_argument("--size", metavar="d", help="finite size (d, n or n): adds the sd, or the strength's interval")
     parser.add_argument("--level", default="0.95", metavar="L", help="level of the interval (default 0.95)")
     parser.add_argument("--digits", default="15", metavar="D", help="significant digits (default 15)")
 
 
+_SETTINGS = {
+    "rectangular": "W0 + strength u v^T, W0 d x N with iid entries of variance 1/d; ratio = N/d; overlaps are squared",
+    "covariance": "(1/n) X^T X, n rows of covariance I + (strength - 1) v v^T; ratio = p/n; overlaps are squared",
+    "wigner": "H + strength v v^T, H symmetric n x n with off-diagonal variance 1/n; overlaps are squared",
+}
+
+
 def spike(
-    ratio: Numeric,
+    ratio: Numeric | None = None,
     strength: Numeric | None = None,
     *,
+    ensemble: str = "rectangular",
     observed: Numeric | None = None,
     size: int | None = None,
     level: Numeric = "0.95",
@@ -94,9 +110,10 @@ def spike(
     """The leading singular value of W0 + theta u v^T and the squared overlaps of its vectors with u and v.
 
     s_1 -> sqrt((1 + theta^2)(psi + theta^2))/theta iff theta^4 > psi (decided exactly), else the edge 1 + sqrt psi.
-    Valid for: W0 d x N with iid entries of variance 1/d, psi = N/d, unit vectors u (d) and v (N). With `observed`
-    instead of `strength` the map is inverted; a `size` d adds the standard deviation of the outlier (real Gaussian
-    noise), or a confidence interval for the strength.
+    Valid for: W0 d x N with iid entries of variance 1/d, psi = N/d, unit vectors u (d) and v (N). `ensemble` asks for a
+    spiked covariance (strength: the population eigenvalue, also below the bulk) or Wigner matrix (of either sign). With
+    `observed` instead of `strength` the map is inverted; a `size` adds the standard deviation of the outlier (real
+    Gaussian noise), or a confidence interval for the strength.
     Accuracy: exact expressions, printed to `digits` digits.
     Errors: InputError for numbers that are not positive, or an observed value within the bulk.
     Source: O2 (paper O; Benaych-Georges & Nadakuditi 2012), R3.
@@ -107,37 +124,48 @@ def spike(
     from theory.ball import enclose_expr
     from theory.enclosure import check_digits
     from theory.errors import InputError
-    from theory.parse import positive
-    from theory.symbols import psi, theta, x
+    from theory.parse import number, positive
+    from theory.symbols import c, psi, x
 
-    law = spikes.RECTANGULAR
-    psi_value, digits = positive(ratio, "ratio"), check_digits(digits)
+    maps = {law.name: law for law in (spikes.RECTANGULAR, spikes.COVARIANCE, spikes.WIGNER)}
+    if ensemble not in maps:
+        raise InputError("ensemble", f"{ensemble[:40]!r} is not known", f"choose from {', '.join(maps)}")
+    law, digits = maps[ensemble], check_digits(digits)
+    if (ratio is None) != (ensemble == "wigner"):
+        remedy = "leave --ratio out" if ensemble == "wigner" else "give --ratio, N/d or p/n"
+        raise InputError("ratio", f"the {ensemble} ensemble has {'no' if ratio is not None else 'a'} ratio", remedy)
+    ratio_value = sp.Integer(1) if ratio is None else positive(ratio, "ratio")
     if size is not None and size < 1:
         raise InputError("size", f"{size} is not a dimension", "give a positive integer")
     confidence = positive(level, "level")
     if not confidence < 1:
         raise InputError("level", f"{level} is not a confidence level", "give a number in (0, 1)")
-    inputs: dict[str, Any] = {"ratio": str(psi_value)}
+    inputs: dict[str, Any] = (
+        {"ensemble": ensemble} if ratio is None else {"ensemble": ensemble, "ratio": str(ratio_value)}
+    )
     if (strength is None) == (observed is None):
         raise InputError("strength", "neither it nor an observed outlier is given, or both are", "give one of them")
+    read = number if ensemble == "wigner" else positive
+    here = {psi: ratio_value, c: ratio_value}
     if strength is not None:
-        t = positive(strength, "strength")
+        t = read(strength, "strength")
         inputs["strength"] = str(t)
-        above = bool(t**4 > psi_value)
+        above = bool(law.above.subs({law.strength: t, **here}))
+        position = (law.outlier if above else law.edge).subs({law.strength: t, **here})
     else:
-        s = positive(observed, "observed")
-        inputs["observed"] = str(s)
-        # s > 1 + sqrt psi, in rationals: s > 1 and (s - 1)^2 > psi.
-        if not (s > 1 and (s - 1) ** 2 > psi_value):
-            remedy = "give a singular value in units of the noise (entries of variance 1/d)"
-            raise InputError("observed", f"{s} does not exceed the edge 1 + sqrt({psi_value})", remedy)
-        t, above = law.inverse.subs({x: s, psi: psi_value}), True
-    values = {theta: t, psi: psi_value}
+        position = read(observed, "observed")
+        inputs["observed"] = str(position)
+        if not _outside(ensemble, position, ratio_value):
+            raise InputError(
+                "observed", f"{position} does not lie beyond the bulk", "give a value in units of the noise"
+            )
+        t, above = law.inverse.subs({x: position, **here}), True
+    values = {law.strength: t, **here}
     exact = {
-        "threshold": law.threshold.subs(psi, psi_value),
+        "threshold": law.threshold.subs(here),
         "strength": t,
-        "outlier": s if strength is None else (law.outlier if above else law.edge).subs(values),
-        "edge": law.edge.subs(psi, psi_value),
+        "outlier": position,
+        "edge": law.edge.subs(values),
         **{f"overlap_{name}": overlap.subs(values) if above else sp.Integer(0) for name, overlap in law.overlaps},
     }
     interval = None
@@ -146,17 +174,31 @@ def spike(
         if above:
             exact["sd"] = sp.sqrt(law.variance.subs(values) / size)
         if strength is None:
-            from numerics.spike import rectangular
+            from numerics.spike import SpikedModel
 
-            found = rectangular(float(psi_value)).interval(float(s), size, level=float(confidence))
+            found = SpikedModel(law, float(ratio_value)).interval(float(position), size, level=float(confidence))
             interval = (found.lower, found.upper)
             inputs["level"] = str(confidence)
     enclosed = {name: enclose_expr(value, digits) for name, value in exact.items()}
-    setting = "W0 + strength u v^T, W0 d x N with iid entries of variance 1/d; ratio = N/d; overlaps are squared"
-    notes: tuple[str, ...] = ("proved; limit d, N -> infinity at N/d = ratio, strength fixed",)
+    notes: tuple[str, ...] = ("proved; limit of large sizes at the given ratio, strength fixed",)
     if size is not None:
-        notes += ("sd and interval: real Gaussian noise, to leading order in 1/d (derived here)",)
-    return SpikeResult(inputs, setting, ("O2", "R3"), notes, psi_value, digits, above, exact, enclosed, interval)
+        derived = " (derived here)" if ensemble == "rectangular" else ""
+        notes += (f"sd and interval: real Gaussian noise, to leading order in 1/{law.size}{derived}",)
+    source = ("O2", "R3") if ensemble == "rectangular" else ("R3",)
+    return SpikeResult(
+        inputs, _SETTINGS[ensemble], source, notes, ensemble, ratio_value, digits, above, exact, enclosed, interval
+    )
+
+
+def _outside(ensemble: str, position: sp.Rational, ratio: sp.Rational) -> bool:
+    """Whether an observed value lies beyond the bulk where a spike can put it, decided in rationals."""
+    if ensemble == "rectangular":  # s > 1 + sqrt psi
+        return bool(position > 1 and (position - 1) ** 2 > ratio)
+    if ensemble == "wigner":
+        return bool(position**2 > 4)
+    # (1 -+ sqrt c)^2 = 1 + c -+ 2 sqrt c; below the bulk only for c < 1
+    shift = position - 1 - ratio
+    return bool(shift**2 > 4 * ratio and (shift > 0 or ratio < 1))
 
 
 def run(arguments: argparse.Namespace) -> SpikeResult:
@@ -166,6 +208,7 @@ def run(arguments: argparse.Namespace) -> SpikeResult:
     return spike(
         arguments.ratio,
         arguments.strength,
+        ensemble=arguments.ensemble,
         observed=arguments.observed,
         size=None if arguments.size is None else integer(arguments.size, "size", minimum=1),
         level=arguments.level,

@@ -99,3 +99,57 @@ def test_unusable_input(capsys, tokens, named):
     assert out == ""
     assert named in err
     assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("tokens", "outlier", "overlaps"),
+    [
+        (("--ensemble", "covariance", "--ratio", "1/4", "--strength", "2"), 2.5, {"vector": 0.6, "scores": 0.75}),
+        (("--ensemble", "covariance", "--ratio", "1/4", "--strength", "3/2"), 2.25, {"vector": 0, "scores": 0}),
+        (("--ensemble", "covariance", "--ratio", "1/4", "--strength", "1/5"), 0.1375, {"scores": 1 - 0.25 / 0.64}),
+        (("--ensemble", "wigner", "--strength", "-2"), -2.5, {"vector": 0.75}),
+        (("--ensemble", "wigner", "--strength", "1/2"), 2, {"vector": 0}),
+    ],
+)
+def test_other_ensembles(capsys, tokens, outlier, overlaps):
+    status, out, _ = run(capsys, *tokens, "--json", "--size", "400")
+    found = json.loads(out)
+    assert status == 0
+    assert float(found["outlier"]) == pytest.approx(outlier)
+    for name, value in overlaps.items():
+        assert float(found[f"overlap_{name}"]) == pytest.approx(value)
+    assert ("sd" in found) is found["above"]
+    if found["above"]:
+        place = tokens.index("--strength")
+        back = (*tokens[:place], "--observed", found["outlier"], "--size", "400", "--json")
+        inverse = json.loads(run(capsys, *back)[1])
+        assert float(inverse["strength"]) == pytest.approx(float(found["strength"]), rel=1e-12)
+        low, high = map(float, inverse["interval"])
+        assert low < float(found["strength"]) < high
+
+
+@pytest.mark.parametrize(
+    "tokens", [("covariance", "--ratio", "1/3", "--strength", "3"), ("wigner", "--strength", "-2")]
+)
+def test_pictures_of_other_ensembles(tmp_path, tokens, monkeypatch):
+    monkeypatch.setattr("bulkedge.spectra._SIDE", 200)
+    target = tmp_path / "spike.svg"
+    assert main(["spike", "--ensemble", *tokens, "--plot", str(target)]) == 0
+    assert target.exists()
+
+
+@pytest.mark.parametrize(
+    ("tokens", "named"),
+    [
+        (("--ensemble", "circular", "--strength", "1"), "ensemble"),
+        (("--ensemble", "wigner", "--ratio", "1", "--strength", "2"), "ratio"),
+        (("--strength", "2"), "ratio"),
+        (("--ensemble", "wigner", "--observed", "2"), "observed"),
+        (("--ensemble", "covariance", "--ratio", "2", "--observed", "1/100"), "observed"),
+        (("--ensemble", "covariance", "--ratio", "2", "--strength", "0"), "strength"),
+    ],
+)
+def test_unusable_ensembles(capsys, tokens, named):
+    status, out, err = run(capsys, *tokens)
+    assert (status, out) == (2, "")
+    assert named in err
