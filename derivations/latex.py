@@ -361,7 +361,7 @@ def visual_width(tex: str) -> int:
 
 
 def latex_lines(expr: Any, width: int = 78) -> list[str]:
-    """LaTeX of an expression broken at the plus signs of a long sum, or at the equals sign of a long equation.
+    """LaTeX of an expression broken at the plus signs of a long sum (also inside a product), or at an equals sign.
 
     Each line is a formula of its own (balanced braces), of about `width` printed characters where the terms allow.
     """
@@ -370,14 +370,35 @@ def latex_lines(expr: Any, width: int = 78) -> list[str]:
         return [tex]
     if isinstance(expr, sp.Rel):
         symbol = {"==": "=", "<=": r"\leq", ">=": r"\geq", "!=": r"\neq"}.get(expr.rel_op, expr.rel_op)
-        right = latex_lines(expr.rhs, width)
-        return [*latex_lines(expr.lhs, width), f"{symbol} {right[0]}", *right[1:]]
-    if not isinstance(expr, sp.Add):
+        *before, last = latex_lines(expr.lhs, width)
+        if visual_width(last) > width // 3:
+            first, *rest = latex_lines(expr.rhs, width)
+            return [*before, last, f"{symbol} {first}", *rest]
+        first, *rest = latex_lines(expr.rhs, width - visual_width(last) - 3)
+        return [*before, f"{last} {symbol} {first}", *rest]
+    expr = _with_normal_cdf(sp.sympify(expr, strict=True))
+    if isinstance(expr, sp.Mul):
+        return _product_lines(expr, tex, width)
+    return _sum_lines(expr, width) if isinstance(expr, sp.Add) else [tex]
+
+
+def _product_lines(expr: sp.Mul, tex: str, width: int) -> list[str]:
+    """front (sum), the sum broken; in one line where no factor is a long sum."""
+    sums = sorted((f for f in expr.args if isinstance(f, sp.Add)), key=lambda f: visual_width(latex(f)))
+    if not sums or visual_width(latex(sums[-1])) < width // 2:
         return [tex]
+    front = latex(expr / sums[-1])
+    if isinstance(expr / sums[-1], sp.Add):
+        return [tex]
+    front = {"1": "", "-1": "-"}.get(front, front)
+    lines = _sum_lines(sums[-1], width - min(visual_width(front), width // 3))
+    if len(lines) == 1:
+        return [tex]
+    return [rf"{front} \Bigl( {lines[0]}", *lines[1:-1], rf"{lines[-1]} \Bigr)"]
+
+
+def _sum_lines(expr: sp.Add, width: int) -> list[str]:
     printer = Printer()
-    expr = _with_normal_cdf(expr)
-    if not isinstance(expr, sp.Add):
-        return [tex]
     lines: list[str] = []
     for term in printer._as_ordered_terms(expr):
         negative = term.could_extract_minus_sign()

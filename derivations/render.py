@@ -106,11 +106,12 @@ def as_latex(verified: Verified) -> str:
     d = verified.derivation
     parts = [rf"\subsection*{{{escape(d.id)}\quad {prose(d.title)}}}"]
     if d.notation:
-        parts.append(prose(d.notation))
+        parts.append(prose(d.notation) + r"\par")
     parts.append(r"\noindent\textbf{Claim.}")
     parts.append(_align([row for claim in verified.claims for row in display(claim)]))
-    if d.domain:
-        conditions = r",\quad ".join(latex(c) for c in d.domain)
+    stated = [c for c in d.domain if c != sp.true]  # what the symbols' own assumptions say already is no condition
+    if stated:
+        conditions = r",\quad ".join(latex(c) for c in stated)
         parts.append(rf"\noindent Under the conditions \(\displaystyle {conditions}\).\par")
     parts.append(r"\noindent\textbf{Derivation.}")
     lines: list[str] = []

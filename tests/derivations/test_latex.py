@@ -84,3 +84,13 @@ def test_long_sums_are_broken_at_their_signs() -> None:
     assert all(line.startswith(("+ ", "- ")) for line in lines[1:])
     assert all(line.count("{") == line.count("}") for line in lines)
     assert latex_lines(s.z + 1) == [latex(s.z + 1)]
+
+
+def test_long_products_are_broken_inside_their_sum() -> None:
+    terms = sum((-1) ** i * (s.psi + i) ** 3 / (s.c + i) for i in range(20))
+    lines = latex_lines(s.eta * terms / s.d, 60)
+    assert len(lines) >= 3
+    assert lines[0].startswith(r"\frac{\eta}{d} \Bigl( ")
+    assert lines[-1].endswith(r" \Bigr)")
+    equation = latex_lines(sp.Eq(s.lam, terms), 60)
+    assert equation[0].startswith(r"\lambda = ")
