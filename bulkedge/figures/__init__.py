@@ -44,9 +44,12 @@ class Picture:
 
     def write(self, folder: Path) -> tuple[str, ...]:
         """Draw and write NAME.pdf, NAME.svg and NAME.csv to `folder`; returns the files' names."""
+        import matplotlib
+
         from bulkedge.plotting import write_figure
 
-        figure, table = self.draw()
+        with matplotlib.rc_context({"legend.frameon": False}):  # read when a legend is made, after new_figure
+            figure, table = self.draw()
         figure.suptitle(self.title, fontsize=10, x=0.01, ha="left")
         columns = int(figure.get_figwidth() * 21)
         figure.supxlabel(textwrap.fill(self.setting, columns), fontsize=6.5, color="0.35", x=0.01, ha="left")
