@@ -218,7 +218,7 @@ FIGURES = (
         "Kernel ridge with spiked kernels, and the one-step network (paper F, Figure 1b)",
         "d = 300, target 2t^2 + 3t + 4 sin 2t, 600 test points, ridge by five-fold cross-validation on 10^-3..10^3, "
         f"A = 1.2, B = 5 d^e; 400 ReLU neurons: one step at eta = e sqrt(m) and ridge, or (with biases) one epoch "
-        f"of Adam; 10 to 2 draws, seed {SEED}.",
+        f"of Adam (the paper does not state its other settings); 10 to 2 draws, seed {SEED}.",
         generalisation,
     ),
     Picture(
