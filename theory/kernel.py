@@ -91,10 +91,10 @@ def _squared(x: sp.Expr) -> sp.Expr:
     return coef**2 * sp.Mul(*(u**2 for u in sp.Mul.make_args(rest) if u not in units))
 
 
-def scaled(f: Nonlinearity, s: sp.Expr) -> Nonlinearity:
+def scaled(f: Nonlinearity, s: sp.Expr, bounded: bool = False) -> Nonlinearity:
     """The function z -> f(s z), s a non-zero real constant.
 
-    Errors: InputError where f(s z) is no longer square integrable.
+    Errors: InputError where f(s z) is no longer square integrable; not with `bounded`, where z stays in a bounded set.
     """
     if s == 1:
         return f
@@ -104,7 +104,7 @@ def scaled(f: Nonlinearity, s: sp.Expr) -> Nonlinearity:
         lower, upper = (piece.upper / s, piece.lower / s) if flip else (piece.lower / s, piece.upper / s)
         expr = sp.expand(piece.expr.subs(z, s * z), power_exp=False, power_base=False, log=False)
         moved = Piece(lower, upper, expr)
-        if lower.is_infinite or upper.is_infinite:
+        if not bounded and (lower.is_infinite or upper.is_infinite):
             _check_growth(moved, f.name, s)
         pieces.append(moved)
     deltas = tuple(Delta(d.at / s, d.order, d.weight / (sp.Abs(s) * s**d.order)) for d in f.deltas)

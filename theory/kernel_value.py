@@ -16,6 +16,7 @@ import sympy as sp
 from flint import arb
 
 from theory import ball, plane, rotated_plane
+from theory.bivariate import Phi2
 from theory.enclosure import Enclosure, check_digits
 from theory.errors import InputError, PrecisionError
 from theory.gaussian import enclose, moment
@@ -91,6 +92,8 @@ def _constant(expr: sp.Expr, digits: int) -> Enclosure:
         return Enclosure(Fraction(int(expr.p), int(expr.q)), Fraction(0), "exact")
     prec, best = ball.bits(digits + 5), None
     negligible = Fraction(1, 10 ** (2 * digits + 30))
+    # An elementary form is cheap at any precision; with Phi2 in it every doubling costs an integral.
+    patient = not expr.has(Phi2)
     while prec < 64 * ball.bits(digits + 30):
         with ball.precision(prec):
             x = ball.constant(expr)
@@ -98,9 +101,11 @@ def _constant(expr: sp.Expr, digits: int) -> Enclosure:
                 best = ball.to_enclosure(x)
                 if best.reaches(digits):
                     return best
-                if abs(best.value) + best.error < negligible:
-                    return Enclosure(Fraction(0), abs(best.value) + best.error)
+                if not patient and abs(best.value) + best.error < negligible:
+                    break
         prec *= 2
+    if best is not None and abs(best.value) + best.error < negligible:
+        return Enclosure(Fraction(0), abs(best.value) + best.error)
     raise PrecisionError(f"{digits} digits of the kernel could not be reached", best)
 
 
@@ -171,7 +176,7 @@ def _attempts(f: Nonlinearity, g: Nonlinearity, rho: sp.Expr, digits: int, terms
                 found = ball.to_enclosure(method(f, g, rho, extra))
                 yield found
                 extra += 4 + max(0, digits - _digits(found))  # the value is smaller than the functions
-        except PrecisionError:
+        except (PrecisionError, OverflowError):  # OverflowError: a kink beyond the largest float
             continue
     yield series(f, g, rho, LAST_RESORT_TERMS, digits)
 
@@ -196,10 +201,9 @@ def _taylor(f: Nonlinearity, g: Nonlinearity, rho: sp.Expr, digits: int) -> Encl
     """
     mirrored = sp.Integer(1 if float(rho) > 0 else -1)
     distance = 1 - mirrored * rho
-    step = ball.enclose_expr(distance, digits + 10)
-    orders = next(
-        (j for j in range(1, 9) if j * math.log10(float(step)) - math.lgamma(j + 1) / 2.3 < -digits - 2), None
-    )
+    size = float(ball.enclose_expr(distance, 10))
+    log_size = math.log10(size) if size > 0 else -300.0  # below the smallest float
+    orders = next((j for j in range(1, 9) if j * log_size - math.lgamma(j + 1) / 2.3 < -digits - 2), None)
     if orders is None:
         return None
     df, dg = f, scaled(g, mirrored)

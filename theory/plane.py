@@ -27,6 +27,7 @@ _ELLIPSE = 4.0
 SEMI_MAJOR, SEMI_MINOR = (_ELLIPSE + 1 / _ELLIPSE) / 2, (_ELLIPSE - 1 / _ELLIPSE) / 2
 _MAX_NODES = 12_000
 _MAX_HALVINGS = 40
+_SMALLEST_SPREAD = 1e-3  # of sqrt(1 - rho^2); the panels are of its width
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,8 @@ def integral(f: Nonlinearity, g: Nonlinearity, correlation: sp.Expr, digits: int
     Errors: PrecisionError where the panels would be too many (|rho| too near one, or poles too near the real line).
     """
     s = math.sqrt(float(ball.enclose_expr(1 - correlation**2, 10)))
+    if s < _SMALLEST_SPREAD:
+        raise PrecisionError("too many panels would be needed at this correlation")
     # Two exponentials of size up to (R/s)^2/2 are multiplied: their bits are lost.
     with ball.precision(ball.bits(digits) + 48 + 4 * int(math.log2(1 + 100 / s**2))):
         rho = ball.constant(correlation)

@@ -40,8 +40,8 @@ def integral(f: Nonlinearity, g: Nonlinearity, correlation: sp.Expr, digits: int
     log_tolerance = -(digits + 3) * math.log(10)
     reach = _reach(f, g, log_tolerance)
     with ball.precision(ball.bits(digits) + 64):
-        rho = ball.constant(correlation)
-        c, e = ((1 + rho) / 2).sqrt(), ((1 - rho) / 2).sqrt()
+        # The exact difference 1 - rho first: in balls it would cancel.
+        c, e = (ball.constant(sp.sqrt((1 + sign * correlation) / 2)) for sign in (1, -1))
         kinks = _kinks(f, g)
         strip = reach * e
         edges = [arb(-reach)]

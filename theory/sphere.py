@@ -159,18 +159,10 @@ def eigenvalues(
         raise InputError("FUNCTION", "a delta has no values on the sphere", "give a function")
     parts = homogeneous_parts(f)
     if parts is None:
-        etas = list(_integrated(f if radius == 1 else scaled_on_ball(f, radius), dimension, degree, digits))
+        etas = list(_integrated(f if radius == 1 else scaled(f, radius, bounded=True), dimension, degree, digits))
     else:
         etas = _closed(parts, dimension, degree, radius, digits)
     return tuple(Eigenvalue(deg, multiplicity(dimension, deg), value, _square(value)) for deg, value in enumerate(etas))
-
-
-def scaled_on_ball(f: Nonlinearity, radius: sp.Expr) -> Nonlinearity:
-    """z -> f(radius z); integrability at infinity does not matter on the sphere."""
-    try:
-        return scaled(f, radius)
-    except InputError:
-        raise InputError("radius", f"f({radius} z) grows too fast", "give a smaller radius") from None
 
 
 def _square(x: Enclosure) -> Enclosure:
@@ -293,4 +285,4 @@ def _angle_integral(f: Nonlinearity, dimension: int, degree: int, tolerance: Any
 def second_moment(f: Nonlinearity, dimension: int, radius: sp.Rational = sp.S.One, digits: int = 15) -> Enclosure:
     """E f(R t)^2 over the sphere, which the sum of N(d, l) eta_l^2 must equal. Source: K2 (Parseval)."""
     square = product(f, f)
-    return _one_integral(square if radius == 1 else scaled_on_ball(square, radius), dimension, 0, digits)
+    return _one_integral(square if radius == 1 else scaled(square, radius, bounded=True), dimension, 0, digits)

@@ -185,3 +185,10 @@ def test_bad_input(dimension, degree, radius, message):
 def test_a_delta_is_refused():
     with pytest.raises(InputError, match="delta"):
         eigenvalues(nonlinearity("relu").derivative(2), 3, 2)
+
+
+def test_growth_at_infinity_does_not_matter_on_the_sphere():
+    # exp(z^2/5) at radius 3 is exp(9 t^2/5), not square integrable against the Gaussian but bounded on the sphere.
+    (first,) = eigenvalues(nonlinearity("exp(z**2/5)"), 3, 0, sp.Integer(3))
+    expected = scipy.integrate.quad(lambda t: math.exp(9 * t * t / 5), 0, 1)[0]
+    assert float(first.eta) == pytest.approx(expected, rel=1e-13)
