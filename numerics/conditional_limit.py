@@ -33,6 +33,7 @@ Function = Callable[[Array], Array]
 
 MAX_ITERATIONS = 400
 TOLERANCE = 1e-12
+PATIENCE = 60  # iterations after which rounding is taken to be what is left
 
 
 def readout_nodes(law: str, count: int = 40) -> tuple[Array, Array]:
@@ -160,11 +161,20 @@ def _means(g: _Groups, V: Array, q: Array, P: Array, psi2: float, width: int, sp
     return M, _shrunk(V, M)
 
 
-def _next_delta(g: _Groups, s: _State, n: float, d: float, width: int) -> Array:
-    """delta(kappa) = tr(S Q)/n: bulk, residual variances, means."""
+def _next_delta(g: _Groups, s: _State, n: float, d: float, width: int, psi2: float, sphere: bool) -> Array:
+    """delta(kappa) = tr(S Q)/n: bulk, residual variances, means.
+
+    The means' part diag(M - M E M) has M ~ N and would lose N eps: with B^T B = V^(1/2) M V^(1/2) = U s^2 U^T it is the
+    positive sum of U^2 s^2/(1 + s^2) over V.
+    """
     bulk = d * np.diag(s.P - s.P @ s.H @ s.P)
-    mean = np.diag(s.M - s.M @ s.E @ s.M)
-    return np.asarray((bulk + width * (g.share * s.q) @ g.rest + mean) / n)
+    rows = [
+        np.sqrt(coefficient * s.q)[:, None] * vectors
+        for coefficient, vectors in _weights_of("means", g, psi2, width, sphere)
+    ]
+    _, values, U = np.linalg.svd(np.concatenate(rows) * np.sqrt(s.V), full_matrices=False)
+    mean = (values**2 / (1 + values**2)) @ U**2 / s.V
+    return np.asarray((np.maximum(bulk, 0.0) + width * (g.share * s.q) @ g.rest + mean) / n)
 
 
 def one_step_risk(
@@ -205,13 +215,20 @@ def one_step_risk(
     for iteration in range(1, MAX_ITERATIONS + 1):
         # log delta and log q in one Anderson iteration; both maps are monotone, so a fresh start always helps.
         V, q = g.weights / (1 + np.exp(point[:nodes])), np.exp(point[nodes:])
-        new_q = _next_q(g, V, q, psi2, lam)
-        s = _state(g, V, new_q, psi2, width, sphere)
-        delta = _next_delta(g, s, n, d, width)
+        try:
+            with np.errstate(all="ignore"):
+                new_q = _next_q(g, V, q, psi2, lam)
+                s = _state(g, V, new_q, psi2, width, sphere)
+                delta = _next_delta(g, s, n, d, width, psi2, sphere)
+        except np.linalg.LinAlgError:
+            delta = np.zeros(nodes)
+        if not (np.all(np.isfinite(delta)) and np.all(delta > 0) and np.all(new_q > 0)):
+            raise ConvergenceError("delta(kappa) left double precision; take a larger ridge or a smaller activation")
         image = np.concatenate([np.log(delta), np.log(new_q)])
         previous, residual = residual, float(np.max(np.abs(image - point) * relevance))
         # The means' matrix has size N beside terms of order one: rounding leaves N eps of delta.
-        if residual < max(TOLERANCE, 1e-15 * width):
+        settled = TOLERANCE if iteration < PATIENCE else 1e3 * TOLERANCE
+        if residual < max(settled, 1e-15 * width):
             return _risk(g, s, delta, n, d, psi2, width, sphere, iteration, residual)
         if residual > 2 * previous:
             xs, gs = [], []
@@ -264,8 +281,11 @@ def _risk(
     HV = s.H / s.V  # H V^-1, columns scaled
     pull = g.slope @ HV  # (d1_g^T H V^-1)_k
     inner = g.slope @ s.H @ g.slope.T
-    feedback = np.diag(1 / s.q**2) - g.c2[:, None] * inner**2 * (psi2 * g.share * g.c2)
-    dq: Array = -np.asarray(np.linalg.solve(feedback, g.rest + g.c2[:, None] * pull**2), dtype=np.float64)  # (G, K)
+    q2 = s.q[:, None] ** 2
+    feedback = np.eye(len(s.q)) - q2 * g.c2[:, None] * inner**2 * (psi2 * g.share * g.c2)
+    dq: Array = -np.asarray(
+        np.linalg.solve(feedback, q2 * (g.rest + g.c2[:, None] * pull**2)), dtype=np.float64
+    )  # (G, K)
     own = g.label2 - _drop(g.label, HV=None, state=s, which="means", g=g, dq=dq, psi2=psi2, width=width, sphere=sphere)
     own = own - g.perpendicular * _drop(
         g.label_slope, HV=HV, state=s, which="bulk", g=g, dq=dq, psi2=psi2, width=width, sphere=sphere
@@ -273,6 +293,8 @@ def _risk(
     jacobian = _trace_jacobian(g, s, dq, d, psi2, width, sphere)  # d(n delta_k)/dV_l, negative
     damping = g.weights / (1 + delta) ** 2
     T: Array = np.asarray(np.linalg.solve(np.eye(len(own)) + jacobian.T * damping / n, own), dtype=np.float64)
+    if not np.all(np.isfinite(T)):
+        raise ConvergenceError("the risk left double precision; take a larger ridge or a smaller activation")
     return ConditionalRisk(float(g.weights @ T), float(damping @ T), steps, res, "converged", T)
 
 

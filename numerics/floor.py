@@ -91,6 +91,8 @@ def _smooth(activation: Function, kinks: Sequence[float]) -> _Smoothed:
         probes = activation(np.array([1e6, 1e7, -1e6, -1e7]))
     asymptotes = []
     for sign, (near, away), edge in ((1, probes[:2], slope[-1]), (-1, probes[2:], slope[0])):
+        if not (np.isfinite(near) and np.isfinite(away)):
+            return _Smoothed(spline, None, None, _lipschitz(slope, far))
         s = (away - near) / (sign * 9e6)
         s = 0.0 if abs(s) < 1e-6 else s
         offset = near - s * sign * 1e6

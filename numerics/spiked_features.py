@@ -131,10 +131,13 @@ def loss_drops(
             for m in range(k // 2 + 1):
                 powers[k - 2 * m] = math.comb(k, 2 * m) * (p.mu1 * b) ** (k - 2 * m) * _odd(m) * variance**m
             row[: k + 1] = np.polynomial.hermite_e.poly2herme(powers)
+        rows /= np.sqrt((rows**2 * weight[: order + 1]).sum(axis=1))[
+            :, None
+        ]  # directions may differ by many orders of magnitude
         G, g = (rows * weight[: order + 1]) @ rows.T, (rows * weight[: order + 1]) @ label
         # One spike after the other: the leading blocks of G.
         found[reading] = tuple(
-            lam * float(g[:k] @ np.linalg.solve(G[:k, :k], g[:k])) for k in range(1, len(present) + 1)
+            lam * float(g[:k] @ np.linalg.lstsq(G[:k, :k], g[:k], rcond=1e-14)[0]) for k in range(1, len(present) + 1)
         )
     return found
 

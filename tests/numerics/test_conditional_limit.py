@@ -124,7 +124,7 @@ def test_risk_is_the_total_derivative_of_the_minimum() -> None:
             V = g.weights * (1 / (1 + delta) + t)
             q = limit._next_q(g, V, q, psi2, lam)
             state = limit._state(g, V, q, psi2, width, False)
-            delta = limit._next_delta(g, state, n, d, width)
+            delta = limit._next_delta(g, state, n, d, width, psi2, False)
         linear = g.label @ (np.diag(V) - state.E) @ g.label
         return float(V @ g.label2 - linear - g.perpendicular * g.label_slope @ (np.diag(V) - state.H) @ g.label_slope)
 
