@@ -51,9 +51,9 @@ def _reread(expression: Any, seed: str) -> tuple[Any, Any]:
     raise AssertionError(f"no value at any point: {expression}")
 
 
-CASES = {
-    f"{where}/{i}": part for where, e in formulas() for i, part in enumerate(parts(e)) if isinstance(part, sp.Expr)
-}
+# Each formula once, under the first name that it has.
+FIRST = {part: f"{where}/{i}" for where, e in reversed(formulas()) for i, part in enumerate(parts(e))}
+CASES = {name: part for part, name in FIRST.items() if isinstance(part, sp.Expr)}
 
 
 def _concrete(part: Any) -> bool:
