@@ -125,7 +125,7 @@ def ledger(results: Sequence[CheckResult]) -> str:
         measured = f"{r.measured.value:.6g} +- {r.measured.stderr or r.measured.bias:.1g}"
         control = f"{r.check.control.mistake}: {r.control_predicted:.6g}, {r.control.value}"
         claim = rf"\textbf{{{escape(r.check.id)}}} {prose(r.check.claim)}"
-        body.append((claim, f"{r.predicted:.6g}", escape(measured), r.verdict.value, prose(control)))
+        body.append((claim, f"{r.predicted:.6g}", prose(measured), r.verdict.value, prose(control)))
     columns = (
         r"@{}>{\raggedright\arraybackslash}p{0.32\linewidth}l>{\raggedright\arraybackslash}p{0.13\linewidth}"
         r"l>{\raggedright\arraybackslash}p{0.23\linewidth}@{}"
