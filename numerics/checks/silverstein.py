@@ -39,7 +39,7 @@ def two_levels(rng: np.random.Generator, size: int) -> dict[str, float]:
         "overlap": float(vectors[0, middle] ** 2),
         "above": float(values[middle + 1]),
         "below": float(values[middle - 1]),
-        "lower_share": float(np.mean(values < _SPIKE)),
+        "lower_share": float(np.mean(values < _law().edges[1][0] - 2)),
     }
 
 
