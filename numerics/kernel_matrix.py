@@ -13,7 +13,7 @@ from numerics.dual_kernel import SMALLEST, closed_form, series
 from numerics.functions import gauss_nodes, vectorised
 from theory.errors import InputError
 from theory.kernel_value import value_at_zero
-from theory.nonlinearity import Nonlinearity, nonlinearity
+from theory.nonlinearity import Nonlinearity, nonlinearity, product
 
 Array = npt.NDArray[Any]
 Block = Callable[[slice, slice, Array], Array]
@@ -180,6 +180,9 @@ class _Data:
                 lower = np.tril_indices(inside, -1)
                 r[lower] = r[:, :inside].T[lower]
                 result[rows.stop :, rows] = r[:, inside:].T
+        if self.symmetric and kernel.closed is None:
+            # The series was cut for the correlations off the diagonal.
+            kernel.fill_diagonal(result)
         kernel.zero_rows(result)
         return result
 
@@ -198,6 +201,12 @@ class _Kernel:
             default = 1e-12 if data.x.dtype == np.float64 else 1e-6
             wanted = default if tolerance is None else tolerance
             self.series = series(f, g, self.s.astype(float), self.t.astype(float), data.largest(), wanted)
+
+    def fill_diagonal(self, result: Array) -> None:
+        """E f(s z) g(s z) on the diagonal, by quadrature (where the product is a function)."""
+        h = product(self.f, self.g)
+        if not h.deltas:
+            np.fill_diagonal(result, _means(h, self.s))
 
     def block(self, rows: slice, columns: slice, r: Array) -> Array:
         """The kernel on a block."""

@@ -187,3 +187,12 @@ def test_support_vectors_of_scikit_learn():
 def test_bad_input(call, message):
     with pytest.raises(InputError, match=message):
         call()
+
+
+@pytest.mark.parametrize("length", [0.5, 3.0])
+def test_the_diagonal_of_a_series_kernel_is_a_variance(length):
+    """One row alone, or beside an orthogonal one: the series is cut for small correlations, the diagonal is not."""
+    x = np.array([[length, 0.0], [0.0, 0.3]])
+    alone, beside = kernel_matrix(x[:1], nonlinearity="tanh"), kernel_matrix(x, nonlinearity="tanh")
+    cross = kernel_matrix(x[:1], x, "tanh")
+    np.testing.assert_allclose([alone[0, 0], beside[0, 0]], cross[0, 0], rtol=1e-12)
