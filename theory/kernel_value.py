@@ -35,6 +35,8 @@ LAST_RESORT_TERMS = 60
 ROTATED_DISTANCE = 2e-3
 # Taylor at rho = +-1 within this distance: few derivatives of the function are needed.
 TAYLOR_DISTANCE = 1e-3
+# Below this distance of rho^2 from one a closed form with Phi2 is left for the enclosures.
+PHI2_DISTANCE = sp.Rational(1, 10**30)
 _ZERO = Enclosure(Fraction(0), Fraction(0), "exact")
 
 
@@ -77,7 +79,8 @@ def value(
             raise InputError("rho", "a kernel with deltas is not finite at correlation one", "give |rho| < 1")
         return _expectation(product(scaled(f, sp.sqrt(q11)), scaled(g, root * sp.sqrt(q11))), digits)
     closed = dual(f, g)
-    if closed is not None:
+    # Phi2's integral needs twice the digits of 1 - rho^2; next to one the rotated plane does not mind.
+    if closed is not None and not (closed.has(Phi2) and 1 - q12**2 / (q11 * q22) < PHI2_DISTANCE):
         return _constant(closed.subs({s11: q11, s12: q12, s22: q22}), digits)
     at_scale = tuple(scaled(h, sp.sqrt(q)) for h, q in ((f, q11), (g, q22)))
     return without_closed_form(at_scale[0], at_scale[1], q12 / sp.sqrt(q11 * q22), digits)

@@ -216,7 +216,7 @@ def test_rotated_plane_refuses_close_kinks():
 
 def test_three_hundred_nines():
     near = 1 - sp.Rational(1, 10**300)
-    for text in ("tanh", "Abs(tanh(z))", "relu"):
+    for text in ("tanh", "Abs(tanh(z))", "relu", "relu(z - 1/3)"):
         assert float(at(text, near)) == pytest.approx(float(at(text, 1)), rel=1e-15)
     # E[(z1)_+ (z2)_+] at rho = -1 + e is sqrt(2) e^(3/2)/(3 pi) to leading order.
     assert at("relu", -near).value_string(5).startswith("1.5005e-451")
