@@ -229,7 +229,11 @@ def one_step_risk(
         # The means' matrix has size N beside terms of order one: rounding leaves N eps of delta.
         settled = TOLERANCE if iteration < PATIENCE else 1e3 * TOLERANCE
         if residual < max(settled, 1e-15 * width):
-            return _risk(g, s, delta, n, d, psi2, width, sphere, iteration, residual)
+            try:
+                with np.errstate(all="ignore"):  # what is not finite is refused there
+                    return _risk(g, s, delta, n, d, psi2, width, sphere, iteration, residual)
+            except np.linalg.LinAlgError:
+                raise ConvergenceError("the derivative's linear system is singular; take a larger ridge") from None
         if residual > 2 * previous:
             xs, gs = [], []
         xs, gs = [*xs[-8:], point], [*gs[-8:], image]
