@@ -191,10 +191,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except Exception as error:
+        from derivations.derivation import DerivationError
         from theory.errors import ConvergenceError, InputError, PrecisionError
 
         if isinstance(error, InputError):
             return _complain(str(error))
+        if isinstance(error, DerivationError):
+            _complain(str(error))
+            return 1
         if isinstance(error, PrecisionError | ConvergenceError):
             sys.stderr.write(f"bulkedge: {error}\n")
             return 3

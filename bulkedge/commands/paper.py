@@ -97,8 +97,11 @@ def paper(
         notes = ["no TeX engine is installed: no PDF was made"] if tex.engine() is None else []
         if tex.engine() is not None:
             with tempfile.TemporaryDirectory() as scratch:
-                pdf, warnings = tex.compile_pdf(source, Path(scratch))
-                shutil.copyfile(pdf, folder / "book.pdf")
+                try:
+                    pdf, warnings = tex.compile_pdf(source, Path(scratch))
+                    shutil.copyfile(pdf, folder / "book.pdf")
+                except tex.TexError as error:
+                    notes.append(f"no PDF was made: {error}")
         files = tuple(sorted(p.name for p in folder.iterdir()))
     if warnings:
         notes.append(f"the TeX engine gave {len(warnings)} warnings, the first: {warnings[0]}")

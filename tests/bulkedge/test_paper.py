@@ -64,6 +64,34 @@ def test_a_wrong_derivation_leaves_nothing(tmp_path: Path, monkeypatch: pytest.M
     assert not (tmp_path / "new").exists()
 
 
+def test_a_wrong_derivation_is_one_line_and_status_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from bulkedge.cli import main
+
+    file = tmp_path / "mine.py"
+    file.write_text(
+        "from bulkedge import Derivation, Step\nfrom theory.symbols import z\n"
+        "steps = lambda: (Step(z), Step(z + 1))\n"
+        "DERIVATIONS = (Derivation('X1.wrong', 'Wrong', lambda: z + 1, steps, 'tests'),)\n"
+    )
+    assert main(["paper", str(file), "--out", str(tmp_path / "out")]) == 1
+    out, error = capsys.readouterr()
+    assert out == ""
+    assert error.startswith("bulkedge: X1.wrong, step 2")
+    assert error.count("\n") == 1
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_failing_engine_costs_the_pdf_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(source: Path, folder: Path) -> None:
+        raise tex.TexError("a font is missing")
+
+    monkeypatch.setattr(tex, "engine", lambda: "latexmk")
+    monkeypatch.setattr(tex, "compile_pdf", fail)
+    result = bulkedge.paper(["R1.edges"], out=str(tmp_path), ledger=False)
+    assert set(result.files) == {"R1.edges.tex", "book.tex"}
+    assert result.notes == ("no PDF was made: a font is missing",)
+
+
 def test_the_ledger_and_the_errata_are_in_it() -> None:
     text = book.book(entries(select(())), (), (_result(),), "1")
     assert "Ledger of checks" in text
