@@ -13,7 +13,10 @@ import contextvars
 import functools
 import hashlib
 import importlib
+import os
+import signal
 import sys
+import threading
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -94,7 +97,10 @@ def _run_one(trial: Trial, name: str, seed: int, size: int, index: int) -> dict[
     return {key: float(value) for key, value in result.items()}
 
 
-def _tagged(tag: Hashable, function: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[Hashable, Any]:
+def _tagged(tag: Hashable, function: Callable[..., Any], arguments: tuple[Any, ...], home: int) -> tuple[Hashable, Any]:
+    if os.getpid() != home and threading.current_thread() is threading.main_thread():
+        # Ctrl-C reaches the workers of a terminal too; the process that started them is the one that answers.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
     return tag, function(*arguments)
 
 
@@ -170,12 +176,13 @@ class Runner:
         configured = _configured_backend()
         if len(todo) < 2 or (self.jobs == 1 and not configured):
             for tag, (function, arguments) in todo.items():
-                yield _tagged(tag, function, arguments)
+                yield _tagged(tag, function, arguments, os.getpid())
             return
         joblib = importlib.import_module("joblib")
         # Unordered: a result is kept as soon as it is there, not after a slower one before it.
         parallel = joblib.Parallel(n_jobs=None if configured else self.jobs, return_as="generator_unordered")
-        yield from parallel(joblib.delayed(_tagged)(tag, *work) for tag, work in todo.items())
+        home = os.getpid()
+        yield from parallel(joblib.delayed(_tagged)(tag, *work, home) for tag, work in todo.items())
 
 
 _HOW: contextvars.ContextVar[dict[str, Any] | None] = contextvars.ContextVar("how", default=None)
