@@ -45,6 +45,9 @@ def matrix(values: ArrayLike, argument: str = "matrix") -> Floats:
     array = array.astype(float)
     if not np.all(np.isfinite(array)):
         raise InputError(argument, "holds nan or infinite entries", "remove them")
+    largest = float(np.max(np.abs(array)))
+    if largest and not 1e-60 <= largest <= 1e60:  # fourth powers are taken
+        raise InputError(argument, f"holds entries of size {largest:.1g}", "rescale it to entries nearer to 1")
     if not np.any(array - array.flat[0]):
         raise InputError(argument, "is constant", "give a matrix with a spectrum")
     return array
@@ -86,6 +89,8 @@ def spectrum(array: Floats, count: Callable[[Floats], int] | int = 0) -> Spectru
     gram = wide @ wide.T
     size = len(gram)
     squared = np.maximum(np.linalg.eigvalsh(gram)[::-1], 0.0)
+    if squared[size // 2] <= 1e-15 * size * squared[0]:  # rounding errors of the Gram matrix, not noise
+        raise InputError("matrix", "most of its singular values vanish: it has no bulk", "give noise plus low rank")
     vectors = count if isinstance(count, int) else count(squared)
     if vectors == 0:
         left, right = np.empty((size, 0)), np.empty((wide.shape[1], 0))

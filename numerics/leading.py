@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -86,15 +86,17 @@ def leading(
     parts = {(j, q): solve(j, q) for j in range(max(count, 0) + 1) for q in (0, 1)}
     best = max((parts[0, 0], parts[0, 1]), key=lambda p: p.eigenvalues[0] if p.eigenvalues.size else -1.0)
     tilted = parts[1, 0] if (1, 0) in parts else solve(1, 0)
-    values = sorted((v for p in parts.values() for v in _values(p)), key=lambda v: -v.value)
-    top = _value(best, 0)
-    second = _value(best, 1)
+    # A + B is rounded before it is used, relatively by this much where they cancel; an eigenvalue feels a power of it.
+    rounding = 2.0**-52 * max(2.0, shape.power if shape else 2.0) * (A + abs(B)) / (A + B)
+    values = sorted((_rounded(v, rounding) for p in parts.values() for v in _values(p)), key=lambda v: -v.value)
+    top = _rounded(_value(best, 0), rounding)
+    second = _rounded(_value(best, 1), rounding)
     return Leading(
         f,
         top,
         second,
-        _linear(f, parts[0, 1], A + B, d, 0),
-        _linear(f, tilted, A, d, 1),
+        _rounded(_linear(f, parts[0, 1], A + B, d, 0), rounding),
+        _rounded(_linear(f, tilted, A, d, 1), rounding),
         _weights(best, degree),
         min(1.0, 2 * top.error / max(top.value - second.value, 1e-300)),
         tuple(values[:LISTED]),
@@ -107,6 +109,10 @@ def _value(part: Sector | TruncatedSector, i: int) -> Value:
     if i >= part.eigenvalues.size:
         return Value(0.0, 0.0, part.multiplicity, part.j, part.parity)
     return Value(float(part.eigenvalues[i]), float(part.errors[i]), part.multiplicity, part.j, part.parity)
+
+
+def _rounded(value: Value, relative: float) -> Value:
+    return replace(value, error=value.error + relative * abs(value.value))
 
 
 def _values(part: Sector | TruncatedSector) -> list[Value]:

@@ -36,7 +36,7 @@ def read_matrix(path: str | Path, array: str | None = None, argument: str = "FIL
     """
     file = Path(path)
     if file.suffix.lower() not in SUFFIXES:
-        raise InputError(argument, f"{file.name!r} has no suffix that is read", f"give a file in {', '.join(SUFFIXES)}")
+        raise InputError(argument, f"{str(file)!r} has no suffix that is read", f"give a file in {', '.join(SUFFIXES)}")
     if not file.is_file():
         raise InputError(argument, f"there is no file {str(file)!r}", "check the path")
     if array is not None and file.suffix.lower() != ".npz":

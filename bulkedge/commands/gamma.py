@@ -40,6 +40,7 @@ class GammaResult(Result):
                 **{name: {"A": A.error_string(), "B": B.error_string()} for name, A, B in self.readings},
                 "conditional": {name: x.error_string() for name, x in self.conditional},
             },
+            "exact": {name: {"A": A.exact_string(), "B": B.exact_string()} for name, A, B in self.readings},
             "conditional": {name: x.value_string(self.digits) for name, x in self.conditional},
         }
 

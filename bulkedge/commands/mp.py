@@ -176,7 +176,9 @@ def mp(
     enclosed = {name: enclose_expr(value, digits) for name, value in exact.items()}
     setting = "eigenvalues of (1/n) Z^T Z, Z n x p with iid entries of variance scale; ratio = p/n"
     notes = ("proved; limit p, n -> infinity at p/n = ratio", "the density leaves out the atom at 0")
-    return MpResult({"ratio": str(c), "scale": str(s2)}, setting, ("R1",), notes, c, s2, digits, exact, enclosed)
+    return MpResult(
+        {"ratio": str(c), "scale": str(s2), "digits": digits}, setting, ("R1",), notes, c, s2, digits, exact, enclosed
+    )
 
 
 _LEVELS = 12  # distinct eigenvalues: the edges are roots of a polynomial of twice that degree

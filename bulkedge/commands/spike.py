@@ -36,6 +36,10 @@ class SpikeResult(Result):
 
     def payload(self) -> dict[str, Any]:
         """`threshold`, `strength`, `outlier`, `edge`, `overlap_d`, `overlap_N` (and `sd` at a size), `above`."""
+        from fractions import Fraction
+
+        from theory.enclosure import error_string
+
         decimal = {name: value.value_string(self.digits) for name, value in self.enclosed.items()}
         payload: dict[str, Any] = {
             **decimal,
@@ -45,7 +49,8 @@ class SpikeResult(Result):
         }
         if self.interval is not None:
             payload["interval"] = [f"{end:.9g}" for end in self.interval]
-            payload["errors"]["interval"] = "1e-8"
+            # What nine digits leave out.
+            payload["errors"]["interval"] = error_string(Fraction(max(map(abs, self.interval))) / 10**8)
         return payload
 
     def tables(self) -> tuple[Table, ...]:
@@ -140,9 +145,9 @@ def spike(
     confidence = positive(level, "level")
     if not confidence < 1:
         raise InputError("level", f"{level} is not a confidence level", "give a number in (0, 1)")
-    inputs: dict[str, Any] = (
-        {"ensemble": ensemble} if ratio is None else {"ensemble": ensemble, "ratio": str(ratio_value)}
-    )
+    inputs: dict[str, Any] = {"ensemble": ensemble, "digits": digits}
+    if ratio is not None:
+        inputs["ratio"] = str(ratio_value)
     if (strength is None) == (observed is None):
         raise InputError("strength", "neither it nor an observed outlier is given, or both are", "give one of them")
     read = number if ensemble == "wigner" else positive

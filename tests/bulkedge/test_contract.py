@@ -275,12 +275,16 @@ def scratch(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     v = rng.standard_normal(width)
     np.save(folder / "matrix.npy", rng.standard_normal((d, width)) / d**0.5 + 3 * np.outer(u, v / np.linalg.norm(v)))
     np.save(folder / "vector.npy", u)
+    for name, scale in (("HUGE", 1e300), ("TINY", 1e-300)):
+        np.save(folder / f"{name}.npy", scale * rng.standard_normal((20, 30)))
+    np.save(folder / "RANK_ONE.npy", np.outer(u, v))
     (folder / "true.py").write_text(OWN.replace("CLAIM", "1"))
     (folder / "false.py").write_text(OWN.replace("CLAIM", "2"))
     return {
         "FILE": str(folder / "matrix.npy"),
         "VECTOR": str(folder / "vector.npy"),
         "DIR": str(folder / "out"),
+        **{name: str(folder / f"{name}.npy") for name in ("HUGE", "TINY", "RANK_ONE")},
         "TRUE": str(folder / "true.py"),
         "FALSE": str(folder / "false.py"),
     }
@@ -376,8 +380,11 @@ def test_an_error_is_zero_where_the_value_is_exact_and_only_there(call, scratch)
         assert all("exact" in x for x in walk(found) if isinstance(x, dict) and "error" in x)
     exact, errors = found.get("exact"), found.get("errors")
     if isinstance(exact, dict) and errors is not None:
-        for name in set(exact) & set(errors):
-            assert (errors[name] == "0") == (exact[name] is not None)
+        flat = [(exact[name], errors[name]) for name in set(exact) & set(errors)]
+        for value, error in [(x[key], e[key]) for x, e in flat if isinstance(x, dict) for key in x] + [
+            pair for pair in flat if not isinstance(pair[0], dict)
+        ]:
+            assert (error == "0") == (value is not None)
 
 
 @every_call()
@@ -418,6 +425,15 @@ def test_more_digits_stay_within_the_error_of_fewer(call, scratch):
                 assert len(re.sub(r"e.*|[-.]", "", a[name]).lstrip("0")) <= 8
                 seen += 1
     assert seen
+
+
+def test_the_error_knows_that_bulk_and_spike_may_cancel():
+    """A + B = 1e-9 is not what the floats 1 and -0.999999999 add up to."""
+    found = json.loads(bulkedge.spectrum(10, 1, "-0.999999999").to_json())
+    gap = abs(Fraction(found["linear"]["aligned"]) - Fraction(1, 40 * 10**9))
+    assert gap <= Fraction(found["errors"]["aligned"]) < Fraction(1, 10**16)
+    odd = next(x for x in found["eigenvalues"] if x["parity"] == 1)
+    assert abs(Fraction(odd["value"]) - Fraction(1, 40 * 10**9)) <= Fraction(odd["error"])
 
 
 # -- results as Python values ------------------------------------------------------------------------------------
@@ -702,6 +718,9 @@ OUT_OF_RANGE: list[tuple[str, ...]] = [
     ("check", "H4", "--jobs", "0"),
     ("check", "H4", "--store", "/nowhere/at/all.sqlite"),
     ("weights", "nothing_here.npy"),
+    ("weights", "HUGE"),
+    ("weights", "TINY"),
+    ("weights", "RANK_ONE"),
     ("weights", "FILE", "--array", "W"),
     ("weights", "FILE", "--alarm", "0"),
     ("weights", "FILE", "--alarm", "1"),
