@@ -24,6 +24,10 @@ class UsageError(Exception):
     """The command line itself is unusable."""
 
 
+class _OutputError(Exception):
+    """Standard output cannot be written."""
+
+
 class _Parser(argparse.ArgumentParser):
     """argparse that raises instead of exiting, and names a misspelt option together with its likely meaning."""
 
@@ -105,8 +109,13 @@ def _print_result(result: Result, mode: str) -> None:
         text = _csv(result)
     else:
         text = _readable(result)
-    sys.stdout.write(text)
-    sys.stdout.flush()
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:  # a full disk
+        raise _OutputError(error.strerror) from None
 
 
 def _csv(result: Result) -> str:
@@ -190,6 +199,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         # The reader went away (| head): not an error of ours; keep the interpreter from complaining at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except _OutputError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return _complain(f"the output cannot be written ({error}); write it elsewhere")
     except Exception as error:
         from derivations.derivation import DerivationError
         from theory.errors import ConvergenceError, InputError, PrecisionError

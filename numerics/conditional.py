@@ -163,8 +163,12 @@ def conditional_model(
     kappa, weights = gauss_nodes(r, count)
     spike = U.T @ W
     R = W - U @ spike
+    if not 1e-60 <= np.max(np.abs(W)) <= 1e60:
+        raise InputError("weights", f"the largest entry is {np.max(np.abs(W)):.1g}", "give weights nearer to 1")
     gram = R.T @ R
     norm2 = np.diag(gram).copy()
+    if not np.all(norm2 > 1e-12 * np.sum(W**2, axis=0)):  # a smaller rest is rounding error
+        raise InputError("weights", "a column lies within the spike directions", "give fewer directions")
     m = local_moments(activation, kinks, kappa @ spike, np.sqrt(norm2))
     along = U.T @ beta
     rest = math.sqrt(max(0.0, 1 - float(along @ along)))

@@ -17,6 +17,8 @@ import io
 import json
 import pickle
 import re
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from fractions import Fraction
@@ -709,6 +711,10 @@ OUT_OF_RANGE: list[tuple[str, ...]] = [
     ("features", "softplus", "tanh", "--exponent", "1/2"),
     ("features", "softplus", "tanh", "--exponent", "-1/10"),
     ("features", "softplus", "tanh", "--exponent", "1/10", "--ridge", "1"),
+    ("risk", "tanh", "z", "--samples", "2", "--ridge", "1", "--from-weights", "HUGE"),
+    ("risk", "tanh", "z", "--samples", "2", "--ridge", "1", "--from-weights", "TINY"),
+    ("risk", "tanh", "z", "--samples", "2", "--ridge", "1", "--from-weights", "RANK_ONE"),
+    ("risk", "tanh", "z", "--samples", "2", "--ridge", "1", "--from-weights", "nothing_here.npy"),
     ("convert", "--from", "F", "--to", "G"),
     ("convert", "--from", "F", "--to", "O", "--step", "3"),
     ("convert", "--from", "O", "--to", "F", "--ratio", "psi1"),
@@ -769,6 +775,16 @@ def test_digits_that_are_not_reached_end_with_status_3_and_the_value(scratch):
     assert [c["exact"] for c in even] == [None, None]
     for c in even:
         assert abs(Fraction(c["value"])) <= Fraction(c["error"])
+
+
+def test_a_full_disk_is_one_line():
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "bulkedge", "version"], stdout=full, stderr=subprocess.PIPE, text=True,
+            cwd=Path(__file__).resolve().parents[2], check=False,
+        )  # fmt: skip
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "No space left" in done.stderr
 
 
 def test_an_interruption_ends_with_status_130(scratch, monkeypatch):
