@@ -114,8 +114,28 @@ def _points(runner: Runner, request: Request, component: str) -> tuple[Point, ..
     return tuple(Point(size, m.value, m.stderr) for size, m in zip(request.sizes, means, strict=True))
 
 
+class _OverSizes:
+    """What Ladder and Rate share: trials over a ladder of sizes, shorter in a quick run."""
+
+    trial: Trial
+    component: str
+    sizes: tuple[int, ...]
+    trials: int
+    full_sizes: tuple[int, ...]
+    full_trials: int
+
+    def requests(self, full: bool) -> tuple[Request, ...]:
+        """The trials that `estimate` will ask for."""
+        sizes, trials = (self.full_sizes, self.full_trials) if full else (self.sizes, self.trials)
+        return (Request(self.trial, sizes, trials),)
+
+    def points(self, runner: Runner, full: bool) -> tuple[Point, ...]:
+        """The ladder."""
+        return _points(runner, self.requests(full)[0], self.component)
+
+
 @dataclass(frozen=True)
-class Ladder:
+class Ladder(_OverSizes):
     """A limit measured over a ladder of sizes: mean(size) = limit + C size^(-rate).
 
     The measurement is the mean at the largest size; its bias is |C| size^(-rate) with C fitted over the ladder
@@ -131,15 +151,6 @@ class Ladder:
     full_sizes: tuple[int, ...]
     full_trials: int
 
-    def requests(self, full: bool) -> tuple[Request, ...]:
-        """The trials that `estimate` will ask for."""
-        sizes, trials = (self.full_sizes, self.full_trials) if full else (self.sizes, self.trials)
-        return (Request(self.trial, sizes, trials),)
-
-    def points(self, runner: Runner, full: bool) -> tuple[Point, ...]:
-        """The ladder."""
-        return _points(runner, self.requests(full)[0], self.component)
-
     def estimate(self, runner: Runner, full: bool) -> Estimate:
         """The mean at the largest size, its standard error, and the fitted finite-size term as bias."""
         (request,) = self.requests(full)
@@ -150,7 +161,7 @@ class Ladder:
 
 
 @dataclass(frozen=True)
-class Rate:
+class Rate(_OverSizes):
     """The exponent of a positive quantity in the size: slope of log mean against log size over a ladder.
 
     The bias is the change of the slope when the smallest size is left out (curvature of the ladder).
@@ -162,15 +173,6 @@ class Rate:
     trials: int
     full_sizes: tuple[int, ...]
     full_trials: int
-
-    def requests(self, full: bool) -> tuple[Request, ...]:
-        """The trials that `estimate` will ask for."""
-        sizes, trials = (self.full_sizes, self.full_trials) if full else (self.sizes, self.trials)
-        return (Request(self.trial, sizes, trials),)
-
-    def points(self, runner: Runner, full: bool) -> tuple[Point, ...]:
-        """The ladder."""
-        return _points(runner, self.requests(full)[0], self.component)
 
     def estimate(self, runner: Runner, full: bool) -> Estimate:
         """The fitted exponent, its standard error, and the ladder's curvature as bias."""
