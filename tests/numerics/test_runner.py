@@ -35,8 +35,8 @@ def test_numbers_do_not_depend_on_the_workers() -> None:
 def test_checks_that_share_a_trial_run_it_once(tmp_path: Path) -> None:
     log = tmp_path / "log"
     shared = functools.partial(trial, log=str(log))
-    mean = MonteCarlo(shared, "power", 100, 5, 5)
-    rate = Rate(shared, "power", (25, 50, 100), 5, (25, 50, 100), 5)
+    mean = MonteCarlo(shared, "power", 100, 20, 20)
+    rate = Rate(shared, "power", (25, 50, 100), 20, (25, 50, 100), 20)
     control = Control("off by one", lambda: 1.1)
     checks = [
         Check("X.mean", "the mean", "none", lambda: 0.1, mean, 0.05, control),
@@ -46,7 +46,7 @@ def test_checks_that_share_a_trial_run_it_once(tmp_path: Path) -> None:
     results = run_checks(checks, Runner(jobs=2))
     assert [r.verdict for r in results] == [Verdict.CONFIRMED] * 3
     assert [r.control for r in results] == [Verdict.REFUTED] * 3
-    assert len(log.read_text().splitlines()) == 15
+    assert len(log.read_text().splitlines()) == 60
 
 
 def _half() -> Enclosure:
