@@ -179,6 +179,8 @@ def features(
                 f, g, numbers["samples"], numbers["width"], numbers["ridge"], float(alpha), float(s), there
             )
             notes.append("the drop is a limit: at reachable sizes cross terms between the spikes and F0 dominate it")
+    if f.kinks:
+        notes.append("the expansion in the step is derived for smooth activations; this one has kinks")
     if found.boundary:
         notes.append("on a boundary: the next spike is of order one and not counted")
     if found.order > len(found.directions):

@@ -444,6 +444,10 @@ def _from_weights(inputs: Any) -> RiskResult:
 
 def run(arguments: argparse.Namespace) -> RiskResult:
     """Run the command."""
+    from theory.errors import InputError
+
+    if arguments.plot is not None and ":" not in (arguments.step or ""):
+        raise InputError("plot", "one step size has no curve", "give a curve, --step a:b:n")
     return risk(
         arguments.activation,
         arguments.link,

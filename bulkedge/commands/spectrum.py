@@ -160,6 +160,9 @@ def spectrum(
     last = integer(sectors, "sectors", minimum=0, maximum=20)
     f = nonlinearity(activation, "activation")
     result = leading(d, float(A), float(B), f, degree=shown, sectors=last)
+    notes = result.notes
+    if result.top.error > 1e-3 * result.top.value:
+        notes = (*notes, "the truncation does not resolve this spike: see the error of the top eigenvalue")
     inputs = {
         "dim": d,
         "bulk": str(A),
@@ -169,7 +172,7 @@ def spectrum(
         "sectors": last,
     }
     setting = "x ~ N(0, I_d); w ~ N(0, (A I + B w* w*^T)/d); weights on normalised harmonics |x|^p Y_l"
-    return SpectrumResult(inputs, setting, ("G6",), result.notes, d, float(A), float(B), result)
+    return SpectrumResult(inputs, setting, ("G6",), notes, d, float(A), float(B), result)
 
 
 def run(arguments: argparse.Namespace) -> SpectrumResult:
