@@ -12,7 +12,7 @@ import sympy as sp
 from bulkedge import registry
 from bulkedge.bibliography import BIBLIOGRAPHY
 from bulkedge.svg import comparison, convergence
-from derivations.derivation import Root
+from derivations.derivation import named
 from derivations.latex import latex
 
 if TYPE_CHECKING:
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 STYLE = """
 :root{--ink:#1b1b1b;--soft:#5a5a5a;--line:#d5d5d5;--back:#fff;--card:#f7f7f5;--good:#00704f;--bad:#b3261e;--blind:#8a5a00;
 --blue:#0072b2;--orange:#d55e00}
-@media (prefers-color-scheme:dark){:root{--ink:#ececec;--soft:#b0b0b0;--line:#444;--back:#161616;--card:#202020;
---good:#4cc99a;--bad:#ff8a80;--blind:#f0b850;--blue:#56b4e9;--orange:#f09050}}
+@media screen and (prefers-color-scheme:dark){:root{--ink:#ececec;--soft:#b0b0b0;--line:#444;--back:#161616;
+--card:#202020;--good:#4cc99a;--bad:#ff8a80;--blind:#f0b850;--blue:#56b4e9;--orange:#f09050}}
 *{box-sizing:border-box}
 body{margin:0 auto;max-width:62rem;padding:1rem;font:16px/1.5 system-ui,sans-serif;
 color:var(--ink);background:var(--back)}
@@ -56,18 +56,21 @@ overflow-wrap:anywhere}
 summary{cursor:pointer;padding:.25rem 0}
 ol{padding-left:1.4rem}
 @media (max-width:34rem){dl{grid-template-columns:1fr}dt{margin-top:.3rem}article{padding:.75rem}}
-@media print{form{display:none}body{max-width:none}article{break-inside:avoid-page}.check{break-inside:avoid}}
+@media print{form{position:static}form:not(.filtered),label{display:none}body{max-width:none}.formula{overflow:visible}
+article{break-inside:avoid-page}.check{break-inside:avoid}}
 """
 
 SCRIPT = """
 const form=document.querySelector('form'),count=document.querySelector('#count');
 function show(){
-  const paper=form.paper.value,verdict=form.verdict.value;let n=0;
+  const paper=form.paper.value,verdict=form.verdict.value;let n=0,all=0;
   for(const a of document.querySelectorAll('article')){
     a.hidden=!((!paper||a.dataset.papers.split(' ').includes(paper))&&(!verdict||a.dataset.verdict===verdict));
-    if(!a.hidden)n++;
+    all++;if(!a.hidden)n++;
   }
-  count.textContent=n+' statements shown';
+  const set=[paper&&'paper '+paper,verdict&&'verdict '+verdict].filter(Boolean).join(', ');
+  form.classList.toggle('filtered',set!=='');
+  count.textContent=n+(n===1?' statement':' statements')+' shown'+(set?' of '+all+': '+set:'');
 }
 form.addEventListener('change',show);
 addEventListener('beforeprint',()=>document.querySelectorAll('details').forEach(d=>d.open=true));
@@ -140,7 +143,7 @@ def _derivation(verified: Verified) -> str:
     for step, relation, way in verified.steps:
         evidence = "" if way == "start" else f' <span class="soft">[{escape(way)}]</span>'
         sign = f"{escape(relation.plain)} " if relation.plain else ""
-        name = getattr(relation, "define", None) or (relation.symbol if isinstance(relation, Root) else None)
+        name = named(relation)
         shown = step.expression if name is None else sp.Eq(name, step.expression, evaluate=False)
         steps.append(f"<li>{sign}{escape(step.reason)}{evidence}{mathml(shown)}</li>")
     d = verified.derivation

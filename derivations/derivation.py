@@ -18,7 +18,7 @@ Formulas are never typed as text, so what is printed is what was verified.
 
 `claim` is a function of theory/ that returns the statement, an expression or an equation (or several): an expression
 must be a member of a chain; both sides of an equation must lie in one stretch of equalities, or its left side is the
-symbol that a Root step solved for.
+symbol that a Root step solved for, or the name that a Substitute or Apply step gave to its result.
 """
 
 from __future__ import annotations
@@ -150,9 +150,10 @@ class Using(Relation):
 
 @dataclass(frozen=True)
 class Substitute(Relation):
-    """The expression before with values put in for symbols."""
+    """The expression before with values put in for symbols; `name` is what the result is called, if it has a name."""
 
     values: Mapping[Any, Any]
+    name: Any = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "sign", r"\Longrightarrow")
@@ -165,9 +166,13 @@ class Substitute(Relation):
 
 @dataclass(frozen=True)
 class Apply(Relation):
-    """A function of the expression before: a derivative, a coefficient, a discriminant, a series to some order."""
+    """A function of the expression before: a derivative, a coefficient, a discriminant, a series to some order.
+
+    `name` is what the result is called, if it has a name.
+    """
 
     function: Callable[[Any], Any]
+    name: Any = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "sign", r"\Longrightarrow")
@@ -212,6 +217,15 @@ class Given(Relation):
     def check(self, before: Any, after: Any, domain: Domain) -> str:
         """Nothing to verify."""
         return self.kind if self.define is not None else "start"
+
+
+def named(relation: Relation) -> Any:
+    """What a step's expression is called: the name defined, the symbol solved for, the result's name; or None."""
+    if isinstance(relation, Given):
+        return relation.define
+    if isinstance(relation, Root):
+        return relation.symbol
+    return relation.name if isinstance(relation, Substitute | Apply) else None
 
 
 NAMED = {"=": Equal(), "<=": Compare("<="), ">=": Compare(">="), "<": Compare("<"), ">": Compare(">")}
@@ -307,6 +321,8 @@ def _verify(derivation: Derivation) -> Verified:
             )
         relation = step.resolved() if number > 1 or isinstance(step.relation, Relation) else Given()
         domain = Domain(derivation.domain, f"{derivation.id}:{number}")
+        if isinstance(relation, Substitute | Apply) and relation.name in seen:
+            raise DerivationError(f"{derivation.id}, step {number}: {relation.name} has occurred before")
         if isinstance(relation, Given):
             if relation.define is not None:
                 if relation.define in seen or expression.has(relation.define):
@@ -329,7 +345,7 @@ def _verify(derivation: Derivation) -> Verified:
         if not (isinstance(relation, Given) and relation.define is not None):
             chains[-1].append(expression)
             links[-1].append(relation)
-        seen |= set(sp.preorder_traversal(expression))
+        seen |= {*sp.preorder_traversal(expression), named(relation)} - {None}
         done.append((Step(expression, relation, step.reason), relation, way))
     claimed = derivation.claim()
     claims = tuple(claimed) if isinstance(claimed, tuple | list | sp.Tuple) else (sp.sympify(claimed, strict=True),)
@@ -349,7 +365,8 @@ def _expand(expression: Any, names: Mapping[Any, Any]) -> Any:
 class _Run:
     """A stretch of a chain in which each member equals (or is bounded by) the one before.
 
-    `symbol` is what the members are values of, where the stretch begins with a Root. `orders` are the relations used.
+    `symbol` is what the members are values of, where the stretch begins with a Root or with a named result. `orders`
+    are the relations used.
     """
 
     symbol: Any
@@ -364,7 +381,7 @@ def _runs(chain: list[Any], links: list[Relation]) -> list[_Run]:
             order = link.order if isinstance(link, Compare) else "="
             runs[-1] = _Run(runs[-1].symbol, (*runs[-1].members, member), runs[-1].orders | {order})
         else:
-            runs.append(_Run(link.symbol if isinstance(link, Root) else None, (member,), frozenset("=")))
+            runs.append(_Run(named(link), (member,), frozenset("=")))
     return runs
 
 

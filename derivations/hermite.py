@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import sympy as sp
 
 from derivations.derivation import Apply, Derivation, Given, Step, Substitute
-from theory.hermite import general_term, mehler_statement, parseval_statement, tail_statement
+from theory.hermite import mehler_statement, parseval_statement, relu_statement, tail_statement
 from theory.symbols import k, l, m, rho, z, z1, z2
 
 _t, _s = sp.symbols("t s", real=True)
@@ -16,13 +16,12 @@ _normal_cdf = (1 + sp.erf(_t / sp.sqrt(2))) / 2
 _normal_density = sp.exp(-(_t**2) / 2) / sp.sqrt(2 * sp.pi)
 
 
-def _relu_terms() -> tuple[sp.Expr, ...]:
-    """The general term at k = 0, k = 1 and k = 2m + 2, and at the odd k = 2m + 3."""
-    from theory.nonlinearity import nonlinearity
+_c, _d = sp.IndexedBase("c"), sp.IndexedBase("d")
 
-    term = general_term(nonlinearity("relu"))
-    assert term is not None
-    return tuple(term.subs(k, value) for value in (0, 1, 2 * m + 2, 2 * m + 3))
+
+def _relu_cases() -> tuple[sp.Basic, ...]:
+    """The general term at k = 0, k = 1 and k = 2m + 2, and at the odd k = 2m + 3."""
+    return tuple(relu_statement().subs(k, value) for value in (0, 1, 2 * m + 2, 2 * m + 3))
 
 
 def _relu() -> Iterator[Step]:
@@ -30,10 +29,10 @@ def _relu() -> Iterator[Step]:
     closed = _t * _normal_cdf + _normal_density
     yield Step(generating, reason="the sum over k of E[ReLU(z) He_k(z)] t^k/k!, by the generating function of He_k")
     yield Step(closed, "=", "complete the square: it is E[ReLU(z + t)]")
-    yield Step(1 / sp.sqrt(2 * sp.pi), Substitute({_t: 0}), "the coefficient k = 0")
+    yield Step(1 / sp.sqrt(2 * sp.pi), Substitute({_t: 0}, _c[0]), "the coefficient k = 0")
     yield Step(closed, Given(), "the same generating function")
     yield Step(_normal_cdf, Apply(lambda e: e.diff(_t)), "its derivative")
-    yield Step(sp.Rational(1, 2), Substitute({_t: 0}), "the coefficient k = 1")
+    yield Step(sp.Rational(1, 2), Substitute({_t: 0}, _c[1]), "the coefficient k = 1")
     yield Step(_normal_cdf, Given(), "the derivative again")
     yield Step(_normal_density, Apply(lambda e: e.diff(_t)), "the second derivative is the Gaussian density")
     power = (-1) ** m * _t ** (2 * m) / (2**m * sp.factorial(m)) / sp.sqrt(2 * sp.pi)
@@ -45,9 +44,9 @@ def _relu() -> Iterator[Step]:
     short = (-1) ** m * sp.factorial2(2 * m - 1) / sp.sqrt(2 * sp.pi)
     yield Step(short, "=", "(2m)! = (2m)!! (2m - 1)!! and (2m)!! = m! 2^m")
     norm = sp.sqrt(sp.factorial(2 * m + 2))
-    yield Step(short / norm, Apply(lambda e: e / norm), "orthonormal: divide by the root of k!")
+    yield Step(short / norm, Apply(lambda e: e / norm, _c[2 * m + 2]), "orthonormal: divide by the root of k!")
     yield Step(_normal_density, Given(), "for odd k: the odd part of the density")
-    yield Step(sp.Integer(0), Apply(lambda e: (e - e.subs(_t, -_t)) / 2), "vanishes")
+    yield Step(sp.Integer(0), Apply(lambda e: (e - e.subs(_t, -_t)) / 2, _c[2 * m + 3]), "vanishes")
 
 
 _R, _z = sp.Symbol("R", positive=True), sp.Symbol("z", positive=True)
@@ -72,7 +71,6 @@ def _tail() -> Iterator[Step]:
     )
 
 
-_c, _d = sp.IndexedBase("c"), sp.IndexedBase("d")
 _f, _g, _E = sp.Function("f"), sp.Function("g"), sp.Function("E")
 
 
@@ -109,7 +107,7 @@ def _parseval() -> Iterator[Step]:
 _TAIL = (_c2 < sp.Rational(1, 2), _z > _R)
 
 DERIVATIONS = (
-    Derivation("H1.relu", "The general term of ReLU", _relu_terms, _relu, "H1; paper O, section 2"),
+    Derivation("H1.relu", "The general term of ReLU", _relu_cases, _relu, "H1; paper O, section 2"),
     Derivation("H2.tail", "The tail of a coefficient", lambda: tail_statement().rhs, _tail, "H2", _TAIL),
     Derivation("H3.parseval", "Parseval", parseval_statement, _parseval, "H3"),
     Derivation("H4.mehler", "Mehler", mehler_statement, _mehler, "H4; Mehler 1866", (rho > -1, rho < 1)),

@@ -7,7 +7,7 @@ from typing import Any
 
 import sympy as sp
 
-from derivations.derivation import Given, Relation, Root, Verified
+from derivations.derivation import Given, Relation, Verified, named
 from derivations.latex import GREEK, latex, latex_lines, symbol_name
 
 # What text may contain beside ASCII, and how pdfLaTeX writes it.
@@ -94,11 +94,10 @@ def _sentence(reason: str) -> str:
 
 
 def _lead(relation: Relation) -> str:
+    name = named(relation)
     if isinstance(relation, Given):
-        return "" if relation.define is None else rf"{latex(relation.define)} := {{}}"
-    if isinstance(relation, Root):
-        return rf"{relation.sign}\quad {latex(relation.symbol)} = {{}}"
-    return rf"{relation.sign}{{}}"
+        return "" if name is None else rf"{latex(name)} := {{}}"
+    return rf"{relation.sign}{{}}" if name is None else rf"{relation.sign}\quad {latex(name)} = {{}}"
 
 
 def as_latex(verified: Verified) -> str:
@@ -119,7 +118,7 @@ def as_latex(verified: Verified) -> str:
         reason = prose(_sentence(step.reason or "it follows"))
         evidence = escape(way) if way != "start" else ""
         if number == 1:
-            parts.append(rf"\par\noindent 1. {reason}")
+            parts.append(rf"\par\nopagebreak\noindent 1. {reason}")
         else:
             lines.append(rf"\reason{{{number}. {reason}}}{{{evidence}}}")
         lines.extend(display(step.expression, _lead(relation)))
@@ -166,11 +165,9 @@ def as_text(verified: Verified) -> str:
     if d.domain:
         lines.append("under: " + ", ".join(str(c) for c in d.domain))
     for number, (step, relation, way) in enumerate(verified.steps, 1):
-        lead = relation.plain
-        if isinstance(relation, Given) and relation.define is not None:
-            lead = f"{relation.define} :="
-        if isinstance(relation, Root):
-            lead = f"=> {relation.symbol} ="
+        lead, name = relation.plain, named(relation)
+        if name is not None:
+            lead = f"{name} :=" if isinstance(relation, Given) else f"=> {name} ="
         evidence = "" if way == "start" else f"  [{way}]"
         lines += [f"{number}. {step.reason}{evidence}", f"   {lead} {sp.sstr(step.expression)}".rstrip()]
     lines += [f"claim reached: {', '.join(verified.reached)}", f"source: {d.source}"]

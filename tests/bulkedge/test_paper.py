@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -128,6 +129,24 @@ def test_a_derivation_compiles_on_its_own(tmp_path: Path) -> None:
     source = tmp_path / "one.tex"
     source.write_text(document(as_latex(registry.derivations()[-1].verify())))
     assert tex.compile_pdf(source, tmp_path)[1] == ()
+
+
+@pytest.mark.tex
+def test_no_heading_is_left_alone_at_the_end_of_a_page(tmp_path: Path) -> None:
+    # One derivation behind every height of white space from nothing to a page: its headings meet every page's end.
+    body = as_latex(next(d for d in registry.derivations() if d.id == "H1.relu").verify())
+    copies = (rf"\clearpage\vspace*{{{height}mm}}" + "\n" + body for height in range(0, 200, 4))
+    source = tmp_path / "ends.tex"
+    source.write_text(document("\\raggedbottom\\pagestyle{empty}\n" + "".join(copies)))
+    pdf, _ = tex.compile_pdf(source, tmp_path)
+    text = subprocess.run(["pdftotext", "-layout", str(pdf), "-"], capture_output=True, text=True, check=True).stdout
+    pages = [[line.strip() for line in page.splitlines() if line.strip()] for page in text.split("\f")]
+    last = [page[-1] for page in pages if page]
+    assert len(last) > 60
+    # The page breaks do fall around the headings: they begin pages.
+    assert {"Claim.", "Derivation."} & {page[0] for page in pages if page}
+    assert not {"Claim.", "Derivation."} & set(last)
+    assert not any(line.startswith("H1.relu") for line in last)
 
 
 @pytest.mark.tex

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 from fractions import Fraction
 from html.parser import HTMLParser
@@ -11,6 +10,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from chromium import FLAGS, Tab, browser
 
 import bulkedge
 from bulkedge import page, registry
@@ -122,11 +122,8 @@ document.title=JSON.stringify([...document.querySelectorAll('math')].map(m=>m.ge
 
 
 def _browse(path: Path, profile: Path, fragment: str = "", *more: str) -> tuple[str, str]:
-    browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    assert browser, "deselect the marker browser where no Chromium is installed"
-    flags = "--headless --no-sandbox --disable-gpu --disable-background-networking --disable-component-update "
-    flags += "--disable-sync --no-first-run --enable-logging=stderr --v=0"
-    command = [browser, *flags.split(), f"--user-data-dir={profile}", *more, f"file://{path}{fragment}"]
+    flags = [*FLAGS.split(), "--enable-logging=stderr", "--v=0"]
+    command = [browser(), *flags, f"--user-data-dir={profile}", *more, f"file://{path}{fragment}"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=90, check=True)
     return done.stdout, done.stderr
 
@@ -155,3 +152,100 @@ def test_no_sideways_scrolling_on_a_phone(tmp_path: Path) -> None:
     shown, _ = _browse(file, tmp_path / "profile", "", "--window-size=500,900", "--dump-dom")
     width, window = map(int, re.search(r"<title>(\d+) (\d+)", shown).groups())  # type: ignore[union-attr]
     assert width <= window
+
+
+SHOWN = "[...document.querySelectorAll('article')].filter(a=>a.getClientRects().length).map(a=>a.id)"
+ACTIVE = "(e=>e.name||e.className||e.tagName)(document.activeElement)"
+
+
+def test_filters_are_native_labelled_controls() -> None:
+    form = re.search(r"<form.*?</form>", _page(), re.DOTALL)[0]  # type: ignore[index]
+    assert re.findall(r"<label>(\w+)<select name=\"(\w+)\">", form) == [("Paper", "paper"), ("Verdict", "verdict")]
+    assert form.count("<select") == 2
+    assert 'role="status"' in form  # the number shown is announced
+    assert not re.search(r'tabindex="(?!0")', _page())  # the order of focus is the order of reading
+
+
+@pytest.mark.browser
+def test_the_keyboard_alone_works_it(tmp_path: Path) -> None:
+    file = tmp_path / "index.html"
+    file.write_text(_page())
+    with Tab(f"file://{file}", tmp_path / "profile") as tab:
+        assert tab.value(SHOWN) == ["X1", "X2", "X3"]
+        order = []
+        for _ in range(4):
+            tab.press("Tab")
+            order.append(tab.value(ACTIVE))
+        assert order == ["paper", "verdict", "formula", "formula"]
+        assert tab.value("getComputedStyle(document.activeElement).outlineStyle") == "solid"  # the focus is seen
+        labels = "[...document.querySelectorAll('select')].map(s=>s.labels[0].firstChild.data)"
+        assert tab.value(labels) == ["Paper", "Verdict"]
+
+        tab.value("document.activeElement.blur();document.querySelector('select').focus()")
+        tab.press("ArrowDown")
+        assert tab.value("document.querySelector('select').value") == "O"
+        assert tab.value(SHOWN) == ["X1"]
+        assert tab.value("document.querySelector('#count').textContent") == "1 statement shown of 3: paper O"
+        tab.press("ArrowDown")
+        assert tab.value(SHOWN) == ["X2"]
+        tab.press("Tab")
+        tab.press("c")  # by its first letter: CONFIRMED, which no statement of that paper is
+        assert tab.value(SHOWN) == []
+        tab.press("Home")
+        assert tab.value(SHOWN) == ["X2"]
+
+
+@pytest.fixture
+def all_statements(tmp_path: Path) -> Path:
+    """Every statement, with the derivation of H4."""
+    chosen = select(())
+    derived = [d.verify() for d in chosen.derivations if registry.owner(d.id) == "H4"]
+    file = tmp_path / "index.html"
+    file.write_text(page.page(entries(chosen), derived, (), {}, "0", "no checks"))
+    return file
+
+
+@pytest.mark.browser
+def test_a_derivation_opens_by_the_keyboard(all_statements: Path, tmp_path: Path) -> None:
+    with Tab(f"file://{all_statements}#paper=P11", tmp_path / "profile") as tab:
+        assert tab.value("document.querySelector('details').open") is False
+        for _ in range(40):
+            tab.press("Tab")
+            if tab.value("document.activeElement.tagName") == "SUMMARY":
+                break
+        tab.press("Enter")
+        assert tab.value("document.querySelector('details').open") is True
+
+
+def _printed(file: Path, profile: Path, fragment: str = "") -> str:
+    with Tab(f"file://{file}{fragment}", profile) as tab:
+        read = ["pdftotext", "-layout", "-", "-"]
+        return (
+            subprocess.run(read, input=tab.pdf(), capture_output=True, check=True).stdout.decode().replace("\f", "\n")
+        )
+
+
+def _heads(text: str) -> list[str]:
+    """The statements whose heads stand on the paper."""
+    all = entries(select(()))
+    return [st.id for st in all if re.search(rf"^ *{st.id} {re.escape(st.title[:20])}", text, re.MULTILINE)]
+
+
+@pytest.mark.browser
+def test_in_print(all_statements: Path, tmp_path: Path) -> None:
+    text = _printed(all_statements, tmp_path / "profile")
+    assert _heads(text) == [st.id for st in entries(select(()))]
+    assert "only k = l is left" in text  # a derivation's steps: it is opened for print
+    assert "Verdict" not in text  # controls are of no use on paper
+    assert not re.search("statements? shown", text)
+
+
+@pytest.mark.browser
+def test_in_print_with_a_filter(all_statements: Path, tmp_path: Path) -> None:
+    text = _printed(all_statements, tmp_path / "profile", "#paper=P11")
+    shown = [st.id for st in entries(select(())) if "P11" in page.papers(st)]
+    assert len(shown) > 1
+    assert _heads(text) == shown
+    # That the rest is left out is said on paper too.
+    assert re.search(rf"{len(shown)} statements? shown of {len(entries(select(())))}: paper P11", text)
+    assert "Verdict" not in text

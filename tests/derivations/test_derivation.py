@@ -173,3 +173,41 @@ def test_every_derivation_holds() -> None:
     for d in registry.derivations():
         assert d.verify().steps
         assert d.latex()
+
+
+def _named_cases(*claims: Any) -> Derivation:
+    c = sp.IndexedBase("c")
+    return chain(
+        Step(x**2 + 3 * x + 5),
+        Step(sp.Integer(5), Substitute({x: 0}, c[0]), "at zero"),
+        Step(x**2 + 3 * x + 5, Given()),
+        Step(2 * x + 3, Apply(lambda e: e.diff(x), c[s.m]), "its slope"),
+        claim=tuple(sp.Eq(c[i], value) for i, value in claims),
+    )
+
+
+def test_a_result_may_have_a_name() -> None:
+    d = _named_cases((0, 5), (s.m, 2 * x + 3))
+    assert d.verify().reached == ("exact", "exact")
+    assert "claim: Eq(c[0], 5)" in d.text()
+    assert "=> c[0] = 5" in d.text()
+    assert r"c_{0} = 5" in d.latex().split("Derivation")[0]
+    assert r"\Longrightarrow\quad c_{m} = {}&\fit{2 x + 3}" in d.latex()
+
+
+@pytest.mark.parametrize("wrong", [((0, 6),), ((1, 5),), ((s.m, 5),), ((0, 2 * x + 3),)])
+def test_a_named_result_is_not_another(wrong: Any) -> None:
+    with pytest.raises(DerivationError, match="no chain of steps reaches the claim"):
+        _named_cases(*wrong).verify()
+
+
+def test_a_result_has_a_name_of_its_own() -> None:
+    d = chain(
+        Step(x**2),
+        Step(sp.Integer(0), Substitute({x: 0}, s.mu1)),
+        Step(x + 1, Given()),
+        Step(sp.Integer(1), Substitute({x: 0}, s.mu1)),
+        claim=sp.Eq(s.mu1, 1),
+    )
+    with pytest.raises(DerivationError, match="has occurred before"):
+        d.verify()
