@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
-import subprocess
 import time
 
 import mpmath
@@ -57,35 +55,6 @@ def sklearn_rows() -> tuple[Row, ...]:
     return (Row(f"ReLU kernel, n = {SMALL}, d = {DIMENSION}", "sklearn pairwise_kernels", mine, other, 10),)
 
 
-_NEURAL_TANGENTS = """
-import sys, time, jax, numpy as np
-jax.config.update("jax_enable_x64", True)
-from neural_tangents import stax
-x = np.random.default_rng(0).standard_normal((int(sys.argv[1]), int(sys.argv[2])))
-kernel = jax.jit(lambda a: stax.serial(stax.Dense(1), stax.Relu())[2](a, None, "nngp"))
-entry, best = float(kernel(x)[0, 1]), float("inf")
-for _ in range(3):
-    start = time.perf_counter()
-    kernel(x).block_until_ready()
-    best = min(best, time.perf_counter() - start)
-print(entry, best)
-"""
-
-
-def neural_tangents_rows() -> tuple[Row, ...]:
-    """neural-tangents, where NEURAL_TANGENTS_PYTHON names an interpreter that can import it (jax 0.4.20 can)."""
-    interpreter = os.environ.get("NEURAL_TANGENTS_PYTHON")
-    if not interpreter:
-        return ()
-    x = np.random.default_rng(0).standard_normal((SIZE, DIMENSION))
-    kernel_matrix(x[:10])
-    mine = seconds(lambda: kernel_matrix(x, weight_variance=1 / DIMENSION))
-    command = [interpreter, "-c", _NEURAL_TANGENTS, str(SIZE), str(DIMENSION)]
-    entry, taken = map(float, subprocess.run(command, check=True, capture_output=True, text=True).stdout.split())
-    assert abs(kernel_matrix(x[:2], weight_variance=1 / DIMENSION)[0, 1] - entry) < 1e-12
-    return (Row(f"ReLU kernel, n = {SIZE}, d = {DIMENSION}", "neural-tangents 0.6.5, jitted", mine, taken, 1),)
-
-
 def sphere_rows() -> tuple[Row, ...]:
     """eta_l for l = 0..200 at d = 1000: floats and balls against ten milliseconds, and mpmath's gamma functions."""
 
@@ -134,7 +103,6 @@ def tanh_rows() -> tuple[Row, ...]:
 BENCHMARKS = (
     Benchmark("kernel.relu", relu_rows),
     Benchmark("kernel.sklearn", sklearn_rows),
-    Benchmark("kernel.neural_tangents", neural_tangents_rows),
     Benchmark("kernel.sphere", sphere_rows),
     Benchmark("kernel.tanh", tanh_rows),
 )

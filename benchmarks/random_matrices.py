@@ -1,7 +1,6 @@
 """The random-matrix layer: the law's distribution function, a weight matrix's report, general populations.
 
-Peers: scikit-rmt pins numpy below 2 and cannot share an environment (its distribution function is wrong above ratio 1
-besides), so the distribution function is timed against adaptive quadrature of the density.
+The distribution function is timed against adaptive quadrature of the density; programs of others are in peers.py.
 """
 
 from __future__ import annotations

@@ -1,0 +1,239 @@
+"""Growth: how the time of every heavy path grows with its size, fitted over about a decade, beside what it should be.
+
+Processor time, not wall time, so that other programs on the machine do not bend the ladder; caches are emptied where a
+path has any. The whole table stays below a minute on one core.
+"""
+
+from __future__ import annotations
+
+import functools
+import gc
+import math
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from sympy.core.cache import clear_cache
+
+from benchmarks.benchmark import Benchmark
+from benchmarks.hermite import forget
+from numerics.conditional import conditional_model, conditional_risk
+from numerics.kernel_matrix import kernel_matrix
+from numerics.lanczos import leading_triples
+from numerics.marchenko_pastur import MarchenkoPastur
+from numerics.network import Teacher, draw_batch, draw_directions, draw_weights, mean_gradient
+from numerics.network import ridge_readout as solve_ridge
+from numerics.ridge import Constants, ridge_risk
+from numerics.silverstein import DiscretePopulation, GeneralLaw
+from numerics.spiked_spectrum import sector
+from numerics.weights import analyse
+from theory import hermite
+from theory.nonlinearity import nonlinearity
+from theory.sphere import eigenvalues
+
+LAYOUT = "{:<46} {:<26} {:>9} {:>9} {:>9} {:>7} {:>9}  {}"
+# What caches and the ramp of BLAS may add to an exponent over one decade of small sizes.
+MARGIN = 0.5
+Work = Callable[[], object]
+
+
+def exponent(sizes: Sequence[float], times: Sequence[float]) -> tuple[float, float]:
+    """The least-squares slope of log time against log size, and its standard error.
+
+    Errors: ValueError for fewer than three sizes, equal sizes, or numbers that are not positive.
+    """
+    if len(sizes) != len(times) or len(sizes) < 3 or min(*sizes, *times) <= 0 or min(sizes) == max(sizes):
+        raise ValueError("an exponent needs at least three positive sizes, not all equal, and as many positive times")
+    x, y = np.log(np.asarray(sizes, dtype=float)), np.log(np.asarray(times, dtype=float))
+    x, y = x - x.mean(), y - y.mean()
+    spread = float(x @ x)
+    slope = float(x @ y) / spread
+    residual = y - slope * x
+    return slope, math.sqrt(float(residual @ residual) / (len(x) - 2) / spread)
+
+
+@dataclass(frozen=True)
+class Growth:
+    """Times over a ladder of sizes, and the exponent that the algorithm should show: larger ones by MARGIN miss it."""
+
+    HEADER: ClassVar[str] = LAYOUT.format("path", "size", "seconds", "to", "exponent", "+-", "expected", "")
+    what: str
+    size: str
+    sizes: tuple[int, ...]
+    times: tuple[float, ...]
+    expected: float
+    note: str = ""
+
+    @property
+    def fitted(self) -> tuple[float, float]:
+        """The exponent and its standard error."""
+        return exponent(self.sizes, self.times)
+
+    @property
+    def met(self) -> bool:
+        """Whether the time grows no faster than expected."""
+        return self.fitted[0] <= self.expected + MARGIN
+
+    @property
+    def line(self) -> str:
+        """The ladder's ends, the fit and the verdict."""
+        slope, error = self.fitted
+        verdict = f"{'met' if self.met else 'MISSED'} {self.note}".strip()
+        ends = (f"{self.times[0]:.3g}", f"{self.times[-1]:.3g}", f"{slope:.2f}", f"{error:.2f}")
+        span = f"{self.size} = {self.sizes[0]} .. {self.sizes[-1]}"
+        return LAYOUT.format(self.what, span, *ends, f"{self.expected:g}", verdict)
+
+
+def processor_seconds(work: Work, before: Work | None = None) -> float:
+    """The best processor time of up to five runs, fewer where they are long."""
+    best, spent = float("inf"), 0.0
+    gc.collect()
+    for _ in range(5):
+        if before is not None:
+            before()
+        start = time.process_time()
+        work()
+        taken = time.process_time() - start
+        best, spent = min(best, taken), spent + taken
+        if spent > 0.5:
+            break
+    return max(best, 1e-9)  # a clock that has not ticked
+
+
+def ladder(low: int, high: int, steps: int = 5) -> tuple[int, ...]:
+    """`steps` sizes from low to high in equal ratios."""
+    return tuple(round(x) for x in np.geomspace(low, high, steps))
+
+
+@dataclass(frozen=True)
+class Path:
+    """A heavy path: `prepare(size)` makes the inputs and returns the work that is timed."""
+
+    what: str
+    size: str
+    sizes: tuple[int, ...]
+    expected: float
+    prepare: Callable[[int], Work]
+    before: Work | None = None
+    note: str = ""
+
+    def measure(self) -> Iterable[Growth]:
+        """One line; the smallest size is run once before, untimed, to fill what is filled once a process."""
+        self.prepare(self.sizes[0])()
+        times = tuple(processor_seconds(self.prepare(size), self.before) for size in self.sizes)
+        return (Growth(self.what, self.size, self.sizes, times, self.expected, self.note),)
+
+
+def _cold() -> None:
+    """Empty the caches of the Hermite layer and SymPy's, which would hold the small sizes and not the large ones."""
+    forget()
+    clear_cache()
+
+
+def _rows(n: int, d: int = 100) -> np.ndarray[Any, Any]:
+    return np.random.default_rng(0).standard_normal((n, d))
+
+
+def _kernel(n: int, function: str) -> Work:
+    return functools.partial(kernel_matrix, _rows(n), nonlinearity=function, weight_variance=0.01)
+
+
+def _sector(d: int) -> Work:
+    return functools.partial(sector, d, 1.0, 2.0)
+
+
+def _sphere(degree: int) -> Work:
+    return functools.partial(eigenvalues, nonlinearity("relu"), 100, degree)
+
+
+def _curve(points: int, by: str) -> Work:
+    constants, psi = Constants(0.6, 0.2, 0.0, 0.7, 0.3), np.linspace(0.2, 5, points)
+    if by == "step":
+        return functools.partial(ridge_risk, constants, 1.5, 2.0, 1e-4, psi, noise=0.1)
+    return functools.partial(ridge_risk, constants, psi, 2.0, 1e-4, 1.0, noise=0.1)
+
+
+def _given_weights(N: int) -> Work:
+    rng = np.random.default_rng(0)
+    u = rng.normal(size=N) / math.sqrt(N)
+    W = rng.normal(size=(N, N)) / math.sqrt(N) + 1.5 * np.outer(u, rng.normal(size=N))
+    model = conditional_model(W, u[:, None], u, np.tanh, np.tanh, noise=0.2)
+    return lambda: conditional_risk(model, 3 * N // 2, 0.1)
+
+
+def _step(N: int) -> Work:
+    rng = np.random.default_rng(0)
+    teacher = Teacher(draw_directions(N, 1, rng), (np.tanh,), 0.1)
+    W = draw_weights("gaussian", N, N, rng)
+    batch = draw_batch(teacher, 2 * N, rng)
+    return lambda: mean_gradient(W, batch, lambda z: 1 + 0.15 * z)
+
+
+def _readout(N: int) -> Work:
+    rng = np.random.default_rng(0)
+    Phi, y = rng.standard_normal((2 * N, N)), rng.standard_normal(2 * N)
+    return lambda: solve_ridge(Phi, y, 0.1)
+
+
+def _triples(N: int) -> Work:
+    # Spikes well apart: the number of products with the matrix does not depend on the size.
+    rng = np.random.default_rng(0)
+    W = rng.standard_normal((N, N)) / math.sqrt(N)
+    for strength in (6.0, 9.0, 14.0):
+        W += strength * np.outer(rng.standard_normal(N), rng.standard_normal(N)) / N
+    return lambda: leading_triples(W, 3)
+
+
+def _law(points: int, method: str) -> Work:
+    law = MarchenkoPastur(0.5, 1.3)
+    x = np.linspace(*law.edges, points)
+    if method == "rvs":
+        return lambda: law.rvs(points, random_state=np.random.default_rng(0))
+    return functools.partial(getattr(law, method), x)
+
+
+def _general(points: int) -> Work:
+    law = GeneralLaw(DiscretePopulation.of(np.array([1.0, 3.0, 10.0]), np.array([0.3, 0.3, 0.4])), 0.1)
+    return functools.partial(law.pdf, np.linspace(law.edges[0][0], law.edges[-1][1], points))
+
+
+def _exact(K: int) -> Work:
+    return lambda: hermite.coefficients(nonlinearity("relu"), K)
+
+
+def _enclosure(digits: int) -> Work:
+    return lambda: hermite.coefficient(nonlinearity("tanh"), 5, digits=digits)
+
+
+def _weights(N: int) -> Work:
+    rng = np.random.default_rng(0)
+    W = rng.standard_normal((N, N)) / math.sqrt(N) + 3 * np.outer(rng.standard_normal(N), rng.standard_normal(N)) / N
+    return lambda: analyse(W, rng=np.random.default_rng(0), draws=19)
+
+
+PATHS = {
+    "kernel": Path(
+        "kernel matrix of ReLU, d = 100", "n", ladder(500, 5000), 2, functools.partial(_kernel, function="relu")
+    ),
+    "series": Path(
+        "kernel matrix of tanh, d = 100", "n", ladder(400, 4000), 2, functools.partial(_kernel, function="tanh")
+    ),
+    "sector": Path("exact spectrum of a spiked kernel, a sector", "d", ladder(100, 1000), 0, _sector),
+    "sphere": Path("enclosed eigenvalues on the sphere", "degree", ladder(100, 1000), 1, _sphere, _cold),
+    "curve": Path("O3, step sizes", "points", ladder(3 * 10**5, 3 * 10**6), 1, functools.partial(_curve, by="step")),
+    "ratios": Path("O3, sample ratios", "points", ladder(10**4, 10**5), 1, functools.partial(_curve, by="ratio")),
+    "given_weights": Path("L1, given weights, d = N", "N", ladder(100, 1000), 3, _given_weights),
+    "step": Path("one gradient step, d = N, n = 2 N", "N", ladder(150, 1500), 3, _step),
+    "readout": Path("ridge readout, n = 2 N", "N", ladder(150, 1500), 3, _readout),
+    "triples": Path("three leading triples, d = N", "N", ladder(300, 3000), 2, _triples),
+    "cdf": Path("Marchenko-Pastur cdf", "points", ladder(10**5, 10**6), 1, functools.partial(_law, method="cdf")),
+    "draws": Path("Marchenko-Pastur draws", "points", ladder(10**5, 10**6), 1, functools.partial(_law, method="rvs")),
+    "general": Path("density of a general population", "points", ladder(10**4, 10**5), 1, _general),
+    "exact": Path("exact ReLU coefficients, all to K", "K", ladder(100, 1000), 2, _exact, _cold),
+    "enclosure": Path("enclosed tanh coefficient", "digits", ladder(60, 600), 3, _enclosure, _cold),
+    "weights": Path("weights report, 19 simulated matrices, d = N", "N", ladder(160, 1600), 3, _weights),
+}
+
+BENCHMARKS = tuple(Benchmark(f"growth.{name}", path.measure) for name, path in PATHS.items())

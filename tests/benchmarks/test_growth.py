@@ -1,0 +1,67 @@
+"""Fitted exponents on synthetic times, and the verdicts; nothing is timed."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import linregress
+
+from benchmarks.growth import MARGIN, PATHS, Growth, exponent, ladder
+
+
+@pytest.mark.parametrize("power", [0.0, 1.0, 2.5, -1.0])
+def test_a_pure_power_is_found_exactly(power):
+    sizes = (3, 10, 31, 100)
+    slope, error = exponent(sizes, [2e-7 * n**power for n in sizes])
+    assert slope == pytest.approx(power, abs=1e-12)
+    assert error < 1e-12
+
+
+def test_slope_and_error_are_those_of_linregress():
+    sizes = ladder(20, 300, 7)
+    times = np.random.default_rng(0).lognormal(0, 0.3, 7) * np.array(sizes) ** 1.7
+    expected = linregress(np.log(sizes), np.log(times))
+    assert exponent(sizes, times) == pytest.approx((expected.slope, expected.stderr), rel=1e-12)
+
+
+def test_the_error_covers_the_scatter():
+    """Over many ladders with a scatter of 10 %, the slopes spread as the quoted errors say."""
+    rng, sizes = np.random.default_rng(1), np.array(ladder(100, 1000, 6))
+    found = np.array([exponent(sizes, sizes**2.0 * rng.lognormal(0, 0.1, 6)) for _ in range(2000)])
+    assert found[:, 0].mean() == pytest.approx(2, abs=4 * found[:, 0].std() / math.sqrt(2000))
+    # The mean square error is unbiased; 2000 ladders of 4 degrees of freedom give it to 1.6 %.
+    assert found[:, 0].var() == pytest.approx((found[:, 1] ** 2).mean(), rel=0.15)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "times"),
+    [((1, 2), (1.0, 2.0)), ((1, 2, 3), (1.0, 2.0)), ((1, 2, 3), (1.0, 0.0, 2.0)), ((2, 2, 2), (1.0, 1.0, 1.0))],
+)
+def test_ladders_that_fix_no_exponent_are_refused(sizes, times):
+    with pytest.raises(ValueError, match="three positive sizes"):
+        exponent(sizes, times)
+
+
+def test_a_growth_too_steep_is_missed():
+    sizes = ladder(100, 1000)
+    assert sizes == (100, 178, 316, 562, 1000)
+
+    def growth(power):
+        return Growth("path", "n", sizes, tuple(1e-9 * n**power for n in sizes), 2)
+
+    assert growth(2).met
+    assert growth(1.2).met
+    assert growth(2 + MARGIN - 0.01).met
+    assert not growth(2 + MARGIN + 0.01).met
+    assert "MISSED" in growth(3).line
+    assert "3.00" in growth(3).line
+    assert "met" in growth(2).line
+    assert "n = 100 .. 1000" in growth(2).line
+
+
+def test_every_ladder_has_four_sizes_over_a_decade():
+    for path in PATHS.values():
+        assert len(set(path.sizes)) >= 4, path.what
+        assert path.sizes[-1] >= 9 * path.sizes[0], path.what
