@@ -11,6 +11,7 @@ from theory.arc_cosine import J, angular, angular_integral, arc_cosine, n, phi, 
 from theory.symbols import k, m, rho
 
 _r, _a = sp.symbols("r a", positive=True)
+_c = sp.IndexedBase("c")  # the orthonormal coefficients of ReLU; their squares are the kernel's, by Mehler
 _X = sp.cos(theta) + sp.cos(phi)
 _NOTATION = (
     "theta is the angle of two inputs, cos theta = rho; the kernel is E[(z1)_+^n (z2)_+^n] = J_n/(2 pi), half of Cho "
@@ -49,17 +50,19 @@ def _order() -> Iterator[Step]:
     yield Step(_integrated(lowered), Apply(_integrated), "n! times the integral of X^n is J_n: this vanishes")
     yield Step(recurrence().rhs, Root(J[n + 2]), "solved for J_{n+2}")
     for order in (0, 1):
-        yield Step(angular_integral(sp.Integer(order)), Given(), f"it starts at order {order}")
+        yield Step(angular_integral(sp.Integer(order)), Given(define=J[order]), f"it starts at order {order}")
+        yield Step(J[order], Given(), "which is")
         yield Step(angular(order), "=", "an elementary integral")
 
 
-def _order_claim() -> tuple[sp.Expr, ...]:
-    return recurrence(), angular(0), angular(1)
+def _order_claim() -> tuple[sp.Basic, ...]:
+    return recurrence(), *(sp.Eq(J[order], angular(order)) for order in (0, 1))
 
 
-def _series_claim() -> tuple[sp.Expr, ...]:
+def _series_claim() -> tuple[sp.Basic, ...]:
     term = square_coefficient(1)
-    return (*(sp.simplify(term.subs(k, value)) for value in (0, 1)), _even_term())
+    low = (sp.Eq(_c[value] ** 2, sp.simplify(term.subs(k, value))) for value in (0, 1))
+    return *low, sp.Eq(_c[2 * m + 2] ** 2, _even_term())
 
 
 def _even_term() -> sp.Expr:
@@ -71,11 +74,11 @@ def _even_term() -> sp.Expr:
 def _series() -> Iterator[Step]:
     kernel = arc_cosine(1)
     yield Step(kernel, reason="the kernel of ReLU")
-    yield Step(1 / (2 * sp.pi), Substitute({rho: 0}), "c_0^2")
+    yield Step(1 / (2 * sp.pi), Substitute({rho: 0}, _c[0] ** 2), "the coefficient k = 0")
     yield Step(kernel, Given(), "the kernel again")
     slope = (sp.pi - sp.acos(rho)) / (2 * sp.pi)
     yield Step(slope, Apply(lambda e: e.diff(rho)), "its derivative, the kernel of the step")
-    yield Step(sp.Rational(1, 4), Substitute({rho: 0}), "c_1^2")
+    yield Step(sp.Rational(1, 4), Substitute({rho: 0}, _c[1] ** 2), "the coefficient k = 1")
     yield Step(slope, Given(), "the derivative again")
     second = 1 / (2 * sp.pi * sp.sqrt(1 - rho**2))
     yield Step(second, Apply(lambda e: e.diff(rho)), "the kernel of the delta, E[delta(z1) delta(z2)]")
@@ -86,7 +89,9 @@ def _series() -> Iterator[Step]:
     yield Step(central, Apply(lambda e: e.function / rho ** (2 * m)), "its coefficient of rho^(2m)")
     twice = central / ((2 * m + 1) * (2 * m + 2))
     yield Step(
-        twice, Apply(lambda e: e / ((2 * m + 1) * (2 * m + 2))), "integrated twice: the coefficient at k = 2m + 2"
+        twice,
+        Apply(lambda e: e / ((2 * m + 1) * (2 * m + 2)), _c[2 * m + 2] ** 2),
+        "integrated twice: the coefficient at k = 2m + 2",
     )
     odd = sp.factorial2(2 * m - 1) ** 2 / (2 * sp.pi * sp.factorial(2 * m + 2))
     yield Step(odd, "=", "(2m)!/(4^m m!^2) = ((2m - 1)!!)^2/(2m)!")
@@ -108,7 +113,15 @@ DERIVATIONS = (
         (theta < sp.pi,),
         _NOTATION,
     ),
-    Derivation("K1.series", "The series of the ReLU kernel", _series_claim, _series, "K1", (rho > -1, rho < 1)),
+    Derivation(
+        "K1.series",
+        "The series of the ReLU kernel",
+        _series_claim,
+        _series,
+        "K1",
+        (rho > -1, rho < 1),
+        "c_k is the orthonormal coefficient of ReLU; by Mehler its square is the kernel's coefficient of rho^k.",
+    ),
     Derivation(
         "K3.price",
         "The derivative kernel of ReLU",
