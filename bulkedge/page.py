@@ -73,7 +73,14 @@ function show(){
   count.textContent=n+(n===1?' statement':' statements')+' shown'+(set?' of '+all+': '+set:'');
 }
 form.addEventListener('change',show);
-addEventListener('beforeprint',()=>document.querySelectorAll('details').forEach(d=>d.open=true));
+addEventListener('beforeprint',()=>{
+  document.querySelectorAll('details').forEach(d=>d.open=true);
+  document.body.style.width='40rem'; // paper cannot be scrolled: what is wider than it is set smaller
+  for(const f of document.querySelectorAll('.formula'))
+    if(f.scrollWidth>f.clientWidth)f.firstElementChild.style.fontSize=f.clientWidth/f.scrollWidth+'rem';
+  document.body.style.width='';
+});
+addEventListener('afterprint',()=>document.querySelectorAll('math').forEach(m=>m.style.fontSize=''));
 const wanted=new URLSearchParams(location.hash.slice(1));
 for(const key of ['paper','verdict']){
   const value=wanted.get(key);

@@ -249,3 +249,20 @@ def test_in_print_with_a_filter(all_statements: Path, tmp_path: Path) -> None:
     # That the rest is left out is said on paper too.
     assert re.search(rf"{len(shown)} statements? shown of {len(entries(select(())))}: paper P11", text)
     assert "Verdict" not in text
+
+
+@pytest.mark.browser
+def test_a_wide_formula_fits_on_paper(tmp_path: Path) -> None:
+    file = tmp_path / "index.html"
+    wide = sum(((s.mu1 + n) ** n / (s.psi1 + n) for n in range(2, 12)), s.mu1)
+    file.write_text(page.page((Entry("X1", "Wide", (wide, s.mu1), (), (), "derived"),), (), (), {}, "0", ""))
+    edge = "(()=>{document.body.style.width='40rem';const fits=[...document.querySelectorAll('.formula')]"
+    edge += ".map(f=>f.scrollWidth<=f.clientWidth);document.body.style.width='';return fits})()"
+    sizes = "[...document.querySelectorAll('math')].map(m=>m.style.fontSize!=='')"
+    with Tab(f"file://{file}", tmp_path / "profile") as tab:
+        assert tab.value(edge) == [False, True]
+        tab.value("dispatchEvent(new Event('beforeprint'))")
+        assert tab.value(edge) == [True, True]
+        assert tab.value(sizes) == [True, False]
+        tab.value("dispatchEvent(new Event('afterprint'))")
+        assert tab.value(sizes) == [False, False]
