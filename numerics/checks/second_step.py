@@ -191,8 +191,8 @@ def relu_further(alpha: float) -> tuple[Callable[[Floats, Floats], Floats], Call
 def kinked_gradient(rng: np.random.Generator, size: int) -> dict[str, float]:
     """ReLU, odd link of information exponent 3, n = d = size, N = 20 d, reused: the coefficient of |t| against T6.
 
-    T6 is the first order in t = eta1 a_j; the orders left out bend the regression (by 10 % at t = .3), so t shrinks with
-    the size and the gap decays as size^(-1/2).
+    T6 is the first order in t = eta1 a_j; the orders left out bend the regression (by 10 % at t = .3), so t shrinks
+    with the size and the gap decays as size^(-1/2).
     """
     teacher = Teacher(draw_directions(size, 1, rng), (he3_link,), 0.0)
     width = 20 * size
