@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import linregress
 
-from benchmarks.growth import MARGIN, PATHS, Growth, exponent, ladder
+from benchmarks.growth import MARGIN, PATHS, Growth, exponent, ladder, processor_seconds
 
 
 @pytest.mark.parametrize("power", [0.0, 1.0, 2.5, -1.0])
@@ -65,3 +65,17 @@ def test_every_ladder_has_four_sizes_over_a_decade():
     for path in PATHS.values():
         assert len(set(path.sizes)) >= 4, path.what
         assert path.sizes[-1] >= 9 * path.sizes[0], path.what
+
+
+def test_every_size_is_run_equally_often_and_the_first_run_is_not_timed(monkeypatch):
+    """On a clock of its own: a first run that is dearer, or cheaper, than the rest does not enter."""
+    for durations, best in (((100.0, 3.0, 2.0), 2.0), ((1.0, 30.0, 40.0), 30.0)):
+        clock, left, calls = [0.0], list(durations), []
+
+        def work(clock=clock, left=left, calls=calls):
+            calls.append("work")
+            clock[0] += left.pop(0)
+
+        monkeypatch.setattr("benchmarks.growth.time.process_time", lambda clock=clock: clock[0])
+        assert processor_seconds(work, lambda calls=calls: calls.append("before")) == best
+        assert calls == ["before", "work"] * 3
