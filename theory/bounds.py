@@ -35,6 +35,7 @@ ONE = Fraction(1)
 _MAX_EXP = 2000  # beyond, a constant exp(m) is not worth its bits
 _NARROWEST = Fraction(1, 256)
 _FARTHEST = 64
+_LONG_POWER = 16
 
 
 class UndecidedError(Exception):
@@ -403,14 +404,24 @@ def _pow(base: sp.Expr, exponent: sp.Expr, domain: Domain) -> Bound:
     return _nonzero_power(f, sign, low, e)
 
 
+def _long_power(value: Fraction, n: int) -> tuple[Fraction, Fraction]:
+    """Rationals below and above value^n: itself, or rounded outwards where it would be very long."""
+    if n > _LONG_POWER:
+        power = ball(value) ** n
+        low, high = below(power), above(power)
+        if low is not None and high is not None:
+            return low, high
+    return value**n, value**n
+
+
 def _natural_power(f: Bound, n: int) -> Bound:
     span = f.span()
     size = _size(f)
     low: Quadratic | None
     high: Quadratic | None
     if span is not None:
-        ends = [span[0] ** n, span[1] ** n, *([ZERO] if span[0] < 0 < span[1] else [])]
-        low, high = Quadratic(min(ends)), Quadratic(max(ends))
+        ends = [*(_long_power(e, n) for e in span), *([(ZERO, ZERO)] if span[0] < 0 < span[1] else [])]
+        low, high = Quadratic(min(e for e, _ in ends)), Quadratic(max(e for _, e in ends))
     else:
         even = n % 2 == 0
         high = size.squared() if size is not None and n == 2 else (Quadratic(ZERO) if not even and f.sign < 0 else None)

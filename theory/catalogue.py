@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import islice
 
 import sympy as sp
 
@@ -43,6 +44,35 @@ class Entry:
     def usage(self) -> str:
         """How the function is written in an expression, with its defaults."""
         return f"{self.name}({', '.join(['z', *(f'{p.default}' for p in self.parameters)])})"
+
+
+_FEW_NODES = 300  # of an expression, up to which SymPy may look for its sign and compare it with others
+
+
+def maximum(*values: sp.Expr) -> sp.Expr:
+    """The largest of the values."""
+    return _extremum(sp.Max, values)
+
+
+def minimum(*values: sp.Expr) -> sp.Expr:
+    """The least of the values."""
+    return _extremum(sp.Min, values)
+
+
+def absolute(u: sp.Expr) -> sp.Expr:
+    """|u|; of a long expression without SymPy's search for its sign."""
+    return sp.Abs(u, evaluate=False) if _is_long(u) and u.has(sp.Max, sp.Min, sp.Piecewise) else sp.Abs(u)
+
+
+def _is_long(u: sp.Expr) -> bool:
+    return sum(1 for _ in islice(sp.preorder_traversal(u), _FEW_NODES)) == _FEW_NODES
+
+
+def _extremum(kind: type[sp.Max] | type[sp.Min], values: tuple[sp.Expr, ...]) -> sp.Expr:
+    distinct = dict.fromkeys(values)
+    if len(distinct) > 1 and any(map(_is_long, distinct)):
+        return kind(*distinct, evaluate=False)  # comparing long polynomials takes SymPy many seconds
+    return kind(*distinct)
 
 
 def step(u: sp.Expr) -> sp.Expr:
@@ -84,22 +114,22 @@ def selu(u: sp.Expr) -> sp.Expr:
 
 def leaky_relu(u: sp.Expr, slope: sp.Expr) -> sp.Expr:
     """u for u > 0, else slope u."""
-    return sp.Max(u, 0) + slope * sp.Min(u, 0)
+    return maximum(u, sp.S.Zero) + slope * minimum(u, sp.S.Zero)
 
 
 def clip(u: sp.Expr, top: sp.Expr) -> sp.Expr:
     """u cut off to [0, top]."""
-    return sp.Min(sp.Max(u, 0), top)
+    return minimum(maximum(u, sp.S.Zero), top)
 
 
 _ONE = sp.S.One
 
 _ENTRIES = (
-    Entry("relu", "max(z, 0)", lambda u: sp.Max(u, 0), kinked=True),
+    Entry("relu", "max(z, 0)", lambda u: maximum(u, sp.S.Zero), kinked=True),
     Entry(
         "leaky_relu", "z for z > 0, else slope z", leaky_relu, (Parameter("slope", sp.Rational(1, 100)),), kinked=True
     ),
-    Entry("abs", "|z|", sp.Abs, kinked=True),
+    Entry("abs", "|z|", absolute, kinked=True),
     Entry("sign", "the sign of z", sp.sign, kinked=True),
     Entry("step", "1 for z > 0, else 0", step, kinked=True),
     Entry("erf", "2/sqrt(pi) times the integral of exp(-t^2) over 0..z", sp.erf),
@@ -115,7 +145,7 @@ _ENTRIES = (
     Entry("tanh", "the hyperbolic tangent", sp.tanh),
     Entry("arctan", "the inverse tangent", sp.atan),
     Entry("log_cosh", "log(cosh(z))", lambda u: sp.log(sp.cosh(u))),
-    Entry("hard_tanh", "z cut off to [-1, 1]", lambda u: sp.Min(sp.Max(u, -1), 1), kinked=True),
+    Entry("hard_tanh", "z cut off to [-1, 1]", lambda u: minimum(maximum(u, -_ONE), _ONE), kinked=True),
     Entry("relu6", "z cut off to [0, 6]", clip, (Parameter("top", sp.Integer(6), positive=True),), kinked=True),
     Entry("sin", "the sine", sp.sin),
     Entry("cos", "the cosine", sp.cos),

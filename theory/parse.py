@@ -28,6 +28,7 @@ MAX_LENGTH = 2000  # characters of an expression
 MAX_NUMBER = 400  # characters of a number
 MAX_EXPONENT = 1200  # of ten
 MAX_DEPTH = 60  # levels of nesting (chains of + - * / count once)
+MAX_INNER = 250  # terms of an argument that is no polynomial: SymPy compares them with one another
 MAX_KINKED = 32  # occurrences of Abs, sign, Heaviside, Piecewise, and arguments of Max, Min beyond the first
 _MAX_EXP_ARGUMENT = 10**6  # constants under exp, sinh, cosh
 
@@ -233,7 +234,7 @@ FUNCTIONS: dict[str, Callable[[sp.Expr], sp.Expr]] = {
     "erf": sp.erf,
     "erfc": sp.erfc,
     "Phi": catalogue.normal_cdf,
-    "Abs": sp.Abs,
+    "Abs": catalogue.absolute,
     "sign": sp.sign,
     "Heaviside": catalogue.step,
 }
@@ -389,6 +390,10 @@ class _Reader:
             raise self.refusal(f"{shorten(self.source(node))} divides by zero", "check it")
         if not base.has(z) and not exponent.is_Integer and not (base.is_zero or _constant_ball(base) > 0):
             raise self.refusal("a root of a negative constant is not real", "functions are real-valued")
+        if not (base.has(z) or exponent.has(z) or (base.is_Rational and exponent.is_Rational) or base.is_zero):
+            size = _constant_ball(exponent) * abs(_constant_ball(base)).log()
+            if not abs(size) < _MAX_EXP_ARGUMENT:
+                raise self.refusal("a power of constants is too large", f"stay below exp({_MAX_EXP_ARGUMENT})")
         return base**exponent
 
     def call(self, node: ast.Call) -> sp.Expr:
@@ -411,7 +416,8 @@ class _Reader:
         if name in {"Max", "Min"}:
             if len(args) < 2:
                 raise self.refusal(f"{name} needs at least two arguments", f"write {name}(z, 0)")
-            return getattr(sp, name)(*map(self.expression, args))
+            largest = catalogue.maximum if name == "Max" else catalogue.minimum
+            return largest(*map(self.expression, args))
         entry = catalogue.entry(name)
         if name in FUNCTIONS and (entry is None or not entry.parameters):
             if len(args) != 1:
@@ -432,7 +438,12 @@ class _Reader:
                 raise self.refusal("the logarithm of a constant that is not positive", "functions are real-valued")
             if name == "sqrt" and not (value.is_zero or ball > 0):
                 raise self.refusal("the square root of a negative constant is not real", "functions are real-valued")
+        self.check_argument(name, value)
         return FUNCTIONS[name](value)
+
+    def check_argument(self, name: str, value: sp.Expr) -> None:
+        if not value.is_polynomial(z) and measure(value).terms > MAX_INNER:
+            raise self.refusal(f"the argument of {name} is too long a sum", f"use at most {MAX_INNER} terms")
 
     def catalogued(self, entry: catalogue.Entry, args: list[ast.expr]) -> sp.Expr:
         most = 1 + len(entry.parameters)
@@ -440,6 +451,7 @@ class _Reader:
             takes = "one argument" if most == 1 else f"1 to {most} arguments"
             raise self.refusal(f"{entry.name} takes {takes}, not {len(args)}", f"write {entry.usage}")
         values = [self.expression(a) for a in args]
+        self.check_argument(entry.name, values[0])
         for parameter, value in zip(entry.parameters, values[1:], strict=False):
             if not value.is_Rational:
                 raise self.refusal(f"the {parameter.name} of {entry.name} is not a number", f"write {entry.usage}")

@@ -9,12 +9,12 @@ from typing import Any
 
 import sympy as sp
 
-from theory import ball
+from theory import ball, catalogue
 from theory.errors import InputError
 from theory.growth import Growth, growth
-from theory.size import SizeError, measure
+from theory.size import SizeError, brief, check_power, measure
 from theory.symbols import z
-from theory.zeros import real_zeros
+from theory.zeros import long_power, real_zeros
 
 MAX_ADDENDS = 250  # up to which a product of sums is multiplied out
 _INTEGRABLE = Fraction(1, 2)  # exp(c2 z^2) phi(z) is integrable iff c2 is below
@@ -45,7 +45,7 @@ def tidy(expr: sp.Expr) -> sp.Expr:
     if expr.is_polynomial(z):
         return sp.expand(expr)
     try:
-        if measure(expr).terms > MAX_ADDENDS:
+        if measure(expr).terms > MAX_ADDENDS or any(long_power(p) for p in expr.atoms(sp.Pow)):
             return expr  # multiplied out it would cancel, and be slow
     except SizeError:
         return expr
@@ -63,7 +63,7 @@ def vanishes(expr: sp.Expr) -> bool:
     for point in (sp.Rational(3, 7), sp.Rational(-11, 5)):
         with ball.precision(120):
             try:
-                value = ball.constant(normal.subs(z, point))
+                value = ball.constant(normal, {z: point})
             except InputError:
                 continue
             if value.is_finite() and not value.contains(0):
@@ -99,8 +99,31 @@ def split(expr: sp.Expr, lower: sp.Expr, upper: sp.Expr, argument: str) -> list[
     pieces: list[Piece] = []
     for a, b in zip([lower, *inside], [*inside, upper], strict=True):
         value = _choose(atom, interior(a, b), argument)
-        pieces.extend(split(expr.xreplace({atom: value}), a, b, argument))
+        try:
+            chosen = _substituted(expr, {atom: value})
+        except (SizeError, ValueError, TypeError, ArithmeticError) as error:
+            if isinstance(error, InputError):
+                raise
+            problem = str(error) if isinstance(error, SizeError) else "it is not real and finite"
+            raise InputError(
+                argument, f"{brief(expr)} where its argument is {brief(value)}: {problem}", "use a tamer function"
+            ) from None
+        pieces.extend(split(chosen, a, b, argument))
     return pieces
+
+
+def _substituted(expr: sp.Basic, known: dict[sp.Basic, sp.Basic]) -> Any:
+    """The expression with the atom's branch in its place; powers that would be too large are refused, not computed."""
+    if expr not in known:
+        arguments = [_substituted(a, known) for a in expr.args]
+        if all(new is old for new, old in zip(arguments, expr.args, strict=True)):
+            known[expr] = expr
+        else:
+            if isinstance(expr, sp.Pow):
+                check_power(*arguments)
+            build = {sp.Max: catalogue.maximum, sp.Min: catalogue.minimum, sp.Abs: catalogue.absolute}
+            known[expr] = build.get(expr.func, expr.func)(*arguments)
+    return known[expr]
 
 
 def _innermost(expr: sp.Expr) -> sp.Expr | None:
@@ -160,6 +183,8 @@ def _holds(condition: Any, point: sp.Rational) -> bool:
         return any(_holds(a, point) for a in condition.args)
     if isinstance(condition, sp.Not):
         return not _holds(condition.args[0], point)
+    if isinstance(condition, sp.ITE):  # what SymPy makes of a comparison with a Piecewise
+        return _holds(condition.args[1 if _holds(condition.args[0], point) else 2], point)
     s = ball.sign((condition.lhs - condition.rhs).subs(z, point))
     return {
         sp.Gt: s > 0,

@@ -15,6 +15,7 @@ from theory.size import brief
 from theory.symbols import z
 
 MAX_FACTORED = 60
+MAX_IRRATIONAL = 8  # degree with irrational coefficients, beyond which only pure powers are solved
 
 # Strictly increasing functions and their inverses: h(u) = c iff u = inverse(c).
 _INVERSE = {
@@ -44,7 +45,8 @@ def real_zeros(g: sp.Expr, lower: sp.Expr, upper: sp.Expr, argument: str) -> lis
 
 @functools.lru_cache(maxsize=4096)
 def _real_zeros(g: sp.Expr, lower: sp.Expr, upper: sp.Expr, argument: str) -> list[sp.Expr]:
-    g = sp.expand(g)
+    if g.is_polynomial(z) or not any(long_power(p) for p in g.atoms(sp.Pow)):
+        g = sp.expand(g)
     if not g.has(z) or (g.is_polynomial(z) and sp.Poly(g, z).is_zero):
         return []
     if g.is_polynomial(z):
@@ -73,12 +75,19 @@ def _real_zeros(g: sp.Expr, lower: sp.Expr, upper: sp.Expr, argument: str) -> li
     )
 
 
+def long_power(power: sp.Pow) -> bool:
+    """A power of a sum that SymPy would multiply out term by term, also in a denominator."""
+    return bool(power.exp.is_Integer and abs(power.exp) > MAX_FACTORED and power.base.is_Add)
+
+
 def _polynomial_zeros(g: sp.Expr, argument: str) -> list[sp.Expr]:
     poly = sp.Poly(g, z)
     if poly.degree() == 1:
         a, b = poly.all_coeffs()
         return [sp.nsimplify(-b / a) if (b / a).is_Rational else sp.simplify(-b / a)]
     if not all(c.is_Rational for c in poly.all_coeffs()):
+        if poly.degree() > MAX_IRRATIONAL and len(poly.terms()) > 2:
+            raise InputError(argument, f"the roots of {brief(g)} have no closed form", "use rational coefficients")
         found = sp.roots(poly)
         if sum(found.values()) != poly.degree():
             raise InputError(argument, f"the roots of {brief(g)} have no closed form", "use rational coefficients")
