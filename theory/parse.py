@@ -29,6 +29,7 @@ MAX_NUMBER = 400  # characters of a number
 MAX_EXPONENT = 1200  # of ten
 MAX_DEPTH = 60  # levels of nesting (chains of + - * / count once)
 MAX_INNER = 250  # terms of an argument that is no polynomial: SymPy compares them with one another
+MAX_TANH = 6  # levels of tanh (also within sigmoid, silu, mish): SymPy takes three times as long for each
 MAX_KINKED = 32  # occurrences of Abs, sign, Heaviside, Piecewise, and arguments of Max, Min beyond the first
 _MAX_EXP_ARGUMENT = 10**6  # constants under exp, sinh, cosh
 
@@ -444,6 +445,8 @@ class _Reader:
     def check_argument(self, name: str, value: sp.Expr) -> None:
         if not value.is_polynomial(z) and measure(value).terms > MAX_INNER:
             raise self.refusal(f"the argument of {name} is too long a sum", f"use at most {MAX_INNER} terms")
+        if _levels(value, sp.tanh, {}) >= MAX_TANH:
+            raise self.refusal("too many tanh inside one another", f"nest at most {MAX_TANH} levels")
 
     def catalogued(self, entry: catalogue.Entry, args: list[ast.expr]) -> sp.Expr:
         most = 1 + len(entry.parameters)
@@ -519,6 +522,14 @@ def hermite_polynomial(degree: int, argument: sp.Expr) -> sp.Expr:
         terms.append(coefficient * argument**power)
         coefficient = -coefficient * power * (power - 1) // (2 * (m + 1))
     return sp.Add(*terms)
+
+
+def _levels(expr: sp.Basic, head: type[sp.Basic], known: dict[sp.Basic, int]) -> int:
+    """How deep a function is nested in itself."""
+    if expr not in known:
+        deepest = max((_levels(a, head, known) for a in expr.args), default=0)
+        known[expr] = deepest + isinstance(expr, head)
+    return known[expr]
 
 
 def _positive_constant(value: sp.Expr) -> bool:
