@@ -19,25 +19,25 @@ from hypothesis import strategies as st
 RANDOM = st.randoms(use_true_random=False)
 
 
-@settings(max_examples=1300)
+@settings(max_examples=1300, derandomize=True)
 @given(RANDOM.map(well_formed))
 def test_expressions_of_the_grammar(text):
     read(text)
 
 
-@settings(max_examples=1200)
+@settings(max_examples=1200, derandomize=True)
 @given(RANDOM.map(malformed))
 def test_mutations_and_hostile_text(text):
     read(text)
 
 
-@settings(max_examples=200)
+@settings(max_examples=200, derandomize=True)
 @given(st.text(max_size=80))
 def test_any_text(text):
     read(text)
 
 
-@settings(max_examples=300)
+@settings(max_examples=300, derandomize=True)
 @given(RANDOM.map(lambda random: well_formed(random) if random.random() < 0.8 else malformed(random)))
 def test_nonlinearities(text):
     certify(text)
