@@ -59,28 +59,12 @@ class HermiteResult(Result):
             "convention": self.convention,
             "general_term": None if self.general_term is None else str(self.general_term),
             "information_exponent": self.information_exponent,
-            "coefficients": [
-                {
-                    "k": c.k,
-                    "exact": None if c.exact is None else str(c.exact),
-                    "value": c.enclosure.value_string(self.digits),
-                    "error": "0" if c.exact is not None else c.enclosure.error_string(),
-                }
-                for c in self.coefficients
-            ],
+            "coefficients": [c.fields(self.digits) for c in self.coefficients],
         }
 
     def tables(self) -> tuple[Table, ...]:
         """One row per coefficient."""
-        rows = tuple(
-            (
-                str(c.k),
-                "" if c.exact is None else str(c.exact),
-                c.enclosure.value_string(self.digits),
-                "exact" if c.exact is not None else c.enclosure.error_string(),
-            )
-            for c in self.coefficients
-        )
+        rows = tuple(c.row(self.digits) for c in self.coefficients)
         title = f"{self.function.name}: {self.convention} Hermite coefficients"
         coefficients = Table(("k", "exact", "value", "error"), rows, title)
         summary = [

@@ -54,15 +54,7 @@ class KernelResult(Result):
             "closed_form": _text(self.closed_form),
             "general_term": _text(self.general_term),
             "expansion_at_one": _text(self.expansion_at_one),
-            "series": [
-                {
-                    "k": c.k,
-                    "exact": _text(c.exact),
-                    "value": c.enclosure.value_string(self.digits),
-                    "error": "0" if c.exact is not None else c.enclosure.error_string(),
-                }
-                for c in self.series
-            ],
+            "series": [c.fields(self.digits) for c in self.series],
             "value": None if self.value is None else self.value.value_string(self.digits),
             "error": None if self.value is None else self.value.error_string(),
             "exact": None if self.value is None else self.value.exact_string(),
@@ -70,15 +62,7 @@ class KernelResult(Result):
 
     def tables(self) -> tuple[Table, ...]:
         """The coefficients of the series, then the closed form and the value."""
-        rows = tuple(
-            (
-                str(c.k),
-                "" if c.exact is None else str(c.exact),
-                c.enclosure.value_string(self.digits),
-                "exact" if c.exact is not None else c.enclosure.error_string(),
-            )
-            for c in self.series
-        )
+        rows = tuple(c.row(self.digits) for c in self.series)
         summary = [("closed form", _text(self.closed_form) or "none known")]
         if self.general_term is not None:
             summary.append(("general term", str(self.general_term)))
