@@ -9,9 +9,10 @@ from __future__ import annotations
 import ast
 import functools
 import hashlib
+import importlib
 import importlib.metadata
 import importlib.util
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -28,15 +29,24 @@ def fingerprint(trial: Callable[..., Any]) -> str:
     return _of_file(str(Path(file).resolve()))
 
 
+def toolkit_fingerprint() -> str:
+    """A hash of all that trials of the toolkit are computed with on this machine: theory/ and numerics/."""
+    folders = [Path(importlib.import_module(name).__file__ or "").parent for name in ("theory", "numerics")]
+    return _digest(path for folder in folders for path in folder.rglob("*.py"))
+
+
 @functools.cache
 def _of_file(file: str) -> str:
+    return _digest(_closure(Path(file)))
+
+
+def _digest(files: Iterable[Path]) -> str:
+    """A hash of files and of the versions of NumPy and SciPy."""
     digest = hashlib.sha256()
     for package in ("numpy", "scipy"):
         digest.update(f"{package}=={importlib.metadata.version(package)};".encode())
     # the order of the contents, not of the folders they happen to be in
-    for content in sorted(
-        hashlib.sha256(p.name.encode() + b"\0" + p.read_bytes()).digest() for p in _closure(Path(file))
-    ):
+    for content in sorted(hashlib.sha256(p.name.encode() + b"\0" + p.read_bytes()).digest() for p in files):
         digest.update(content)
     return digest.hexdigest()[:16]
 

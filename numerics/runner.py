@@ -117,9 +117,9 @@ class Request:
 class Runner:
     """How trials are run: the seed, the number of workers, an optional store and an optional progress display.
 
-    `jobs` > 1 uses joblib's worker processes; `with joblib.parallel_config(backend="dask")` sends the same trials to
-    a cluster (workers of one thread: python-flint's precision is global to a process). Trials that have been run are
-    remembered, so checks that share a trial share its results.
+    `jobs` > 1 uses joblib's worker processes; inside numerics.cluster.cluster, or joblib.parallel_config with a backend
+    of one's own, the same trials go there (to workers of one thread: python-flint's precision is global to a process).
+    Trials that have been run are remembered, so checks that share a trial share its results.
     """
 
     seed: int = 0
@@ -179,8 +179,13 @@ class Runner:
                 yield _tagged(tag, function, arguments, os.getpid())
             return
         joblib = importlib.import_module("joblib")
-        # Unordered: a result is kept as soon as it is there, not after a slower one before it.
-        parallel = joblib.Parallel(n_jobs=None if configured else self.jobs, return_as="generator_unordered")
+        # Unordered: a result is kept as soon as it is there, not after a slower one before it. With a store each trial
+        # comes back alone: of a batch that is killed, the finished trials would be lost too.
+        parallel = joblib.Parallel(
+            n_jobs=None if configured else self.jobs,
+            return_as="generator_unordered",
+            batch_size="auto" if self.store is None else 1,
+        )
         home = os.getpid()
         yield from parallel(joblib.delayed(_tagged)(tag, *work, home) for tag, work in todo.items())
 

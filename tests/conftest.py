@@ -3,9 +3,23 @@
 from __future__ import annotations
 
 import os
+import warnings
+from collections.abc import Iterator
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 settings.register_profile("local", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("ci", parent=settings.get_profile("local"), derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "local")
+
+
+@pytest.fixture(scope="session")
+def dask_address() -> Iterator[str]:
+    """The scheduler's address of a Dask cluster of two worker processes, for tests marked dask."""
+    from distributed import LocalCluster
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # distributed's own start-up noise (ports, deprecations), not ours
+        with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+            yield cluster.scheduler_address

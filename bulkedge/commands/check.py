@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
 import math
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from bulkedge import workers
 from bulkedge.result import Result, Table
 
 if TYPE_CHECKING:
@@ -133,14 +133,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("names", nargs="*", metavar="ID", help="statement IDs, prefixes of check IDs, or FILE.py")
     parser.add_argument("--full", action="store_true", help="more trials and larger sizes")
     parser.add_argument("--seed", default="0", help="seed of all trials (default 0)")
-    cores = os.cpu_count() or 1
-    parser.add_argument(
-        "--jobs",
-        default=str(cores),
-        help=f"worker processes; the numbers do not depend on it (default {cores}, all cores)",
-    )
     parser.add_argument("--errata", action="store_true", help="the printed statements found wrong, and their evidence")
-    parser.add_argument("--store", metavar="FILE", help="keep finished trials here; started again, the run goes on")
+    workers.configure(parser, os.cpu_count() or 1)
 
 
 def select(names: Sequence[str]) -> tuple[Check, ...]:
@@ -194,23 +188,26 @@ def check(
     seed: int = 0,
     jobs: int = 1,
     store: str | None = None,
+    cluster: str | None = None,
     errata: bool = False,
     progress: Progress | None = None,
 ) -> CheckReport:
     """Run the ledger of checks, or the named ones, each with its negative control.
 
-    All trials go through one pool of `jobs` workers, or of a cluster inside joblib.parallel_config(backend="dask");
-    the numbers do not depend on it. `store` keeps finished trials, so that a run that was killed goes on. `errata` runs
-    the evidence of the errata (of the named statements) and lists what was printed, found and corrected.
+    All trials go through one pool of `jobs` worker processes, or of the Dask cluster whose scheduler is at `cluster`
+    (or inside joblib.parallel_config(backend="dask")); the numbers do not depend on it. `store` keeps finished trials,
+    so that a run that was killed goes on. `errata` runs the evidence of the errata (of the named statements) and lists
+    what was printed, found and corrected.
     Accuracy: a check is CONFIRMED iff |measured - predicted| <= 4 stderr + bias < resolution (numerics.check).
-    Errors: InputError for unknown names, a seed, a number of jobs or a store that is not usable.
+    Errors: InputError for unknown names, a seed, a number of jobs, a cluster or a store that is not usable.
     """
     from bulkedge import registry
 
     found = select_errata(names) if errata else ()
     chosen = [c for c in registry.checks() if any(c.id in e.evidence for _, e in found)] if errata else select(names)
-    results = run_selected(chosen, full=full, seed=seed, jobs=jobs, store=store, progress=progress)
-    inputs = {"names": [*names], "full": full, "seed": seed, "jobs": jobs, "store": store, "errata": errata}
+    how: dict[str, Any] = {"full": full, "seed": seed, "jobs": jobs, "store": store, "cluster": cluster}
+    results = run_selected(chosen, **how, progress=progress)
+    inputs = {"names": [*names], **how, "errata": errata}
     setting = f"seed {seed}; margin = 4 standard errors + bias"
     return CheckReport(
         inputs, setting, tuple(dict.fromkeys(registry.owner(r.check.id) for r in results)), (), results, found
@@ -224,23 +221,21 @@ def run_selected(
     seed: int = 0,
     jobs: int = 1,
     store: str | None = None,
+    cluster: str | None = None,
     progress: Progress | None = None,
 ) -> tuple[CheckResult, ...]:
     """Run these checks (as `check` does, for the book and the report too).
 
-    Errors: InputError for a seed, a number of jobs or a store that is not usable.
+    Errors: InputError for a seed, a number of jobs, a cluster or a store that is not usable.
     """
     from numerics.check import run_checks
-    from numerics.runner import Runner
-    from numerics.store import Store
+    from numerics.runner import current_runner
     from theory.errors import InputError
 
     if seed < 0:
         raise InputError("seed", f"{seed} is negative", "give an integer >= 0")
-    if jobs < 1:
-        raise InputError("jobs", f"{jobs} is not a number of workers", "give an integer >= 1")
-    with contextlib.nullcontext() if store is None else Store(store) as kept:
-        return run_checks(chosen, Runner(seed=seed, jobs=jobs, store=kept, progress=progress), full)
+    with workers.workers(jobs, cluster, store, progress):
+        return run_checks(chosen, current_runner(seed), full)
 
 
 def run(arguments: argparse.Namespace) -> CheckReport:
@@ -255,6 +250,7 @@ def run(arguments: argparse.Namespace) -> CheckReport:
             seed=integer(arguments.seed, "seed"),
             jobs=integer(arguments.jobs, "jobs"),
             store=arguments.store,
+            cluster=arguments.cluster,
             errata=arguments.errata,
             progress=progress,
         )

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
 import difflib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from bulkedge import workers
 from bulkedge.result import Result, Table
 
 if TYPE_CHECKING:
@@ -42,8 +42,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """The figure's name and the folder."""
     parser.add_argument("name", nargs="?", metavar="NAME", help="a figure, or the beginning of several names")
     parser.add_argument("--out", metavar="DIR", help="draw to this folder (without it the figures are listed)")
-    parser.add_argument("--jobs", default="1", help="worker processes; the picture does not depend on it (default 1)")
-    parser.add_argument("--store", metavar="FILE", help="keep finished trials here; started again, the run goes on")
+    workers.configure(parser)
 
 
 def figure(
@@ -52,18 +51,18 @@ def figure(
     out: str | None = None,
     jobs: int = 1,
     store: str | None = None,
+    cluster: str | None = None,
     progress: Progress | None = None,
 ) -> FigureResult:
     """List the figures, or draw them: NAME.pdf, NAME.svg, and the data as NAME.csv.
 
     `name` is a figure's name, or the beginning of several ("F" for all of paper F); all figures without it. Trials go
-    through `jobs` workers (or a cluster, as `check`'s); `store` keeps finished trials, so that a killed run goes on.
-    Errors: InputError for an unknown name, a folder or a store that cannot be written; nothing is half-written.
+    through the same workers and store as `check`'s.
+    Errors: InputError for an unknown name, unusable workers, a folder or a store that cannot be written; nothing is
+    half-written.
     """
     from bulkedge.figures import figures
     from bulkedge.output import output_folder
-    from numerics.runner import running
-    from numerics.store import Store
     from theory.errors import InputError
 
     available = figures()
@@ -75,16 +74,11 @@ def figure(
         raise InputError("NAME", f"unknown figure {(name or '')[:40]!r}", hint)
     files: dict[str, tuple[str, ...]] = {}
     if out is not None:
-        if jobs < 1:
-            raise InputError("jobs", f"{jobs} is not a number of workers", "give an integer >= 1")
-        with (
-            contextlib.nullcontext() if store is None else Store(store) as kept,
-            running(jobs=jobs, store=kept, progress=progress),
-            output_folder(out) as folder,
-        ):
+        with output_folder(out) as folder, workers.workers(jobs, cluster, store, progress):
             files = {f.name: f.write(folder) for f in chosen}
     rows = tuple((f.name, f.title, f.setting, files.get(f.name, ())) for f in chosen)
-    return FigureResult({"name": name, "out": out, "jobs": jobs, "store": store}, "", (), (), rows)
+    inputs = {"name": name, "out": out, "jobs": jobs, "store": store, "cluster": cluster}
+    return FigureResult(inputs, "", (), (), rows)
 
 
 def run(arguments: argparse.Namespace) -> FigureResult:
@@ -94,4 +88,11 @@ def run(arguments: argparse.Namespace) -> FigureResult:
 
     jobs = integer(arguments.jobs, "jobs")
     with RichProgress() as progress:
-        return figure(arguments.name, out=arguments.out, jobs=jobs, store=arguments.store, progress=progress)
+        return figure(
+            arguments.name,
+            out=arguments.out,
+            jobs=jobs,
+            store=arguments.store,
+            cluster=arguments.cluster,
+            progress=progress,
+        )

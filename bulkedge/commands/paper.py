@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from bulkedge import workers
 from bulkedge.result import Result, Table
 
 if TYPE_CHECKING:
@@ -50,9 +51,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("names", nargs="*", metavar="ID", help="statements or derivations, or FILE.py (default: all)")
     parser.add_argument("--out", required=True, metavar="DIR", help="the folder to write to")
     parser.add_argument("--no-ledger", action="store_true", help="leave the checks out (they take a few minutes)")
-    parser.add_argument("--store", metavar="FILE", help="take finished trials from this store, and keep new ones there")
     parser.add_argument("--seed", default="0", help="seed of the checks (default 0)")
-    parser.add_argument("--jobs", default="1", help="worker processes for the checks (default 1)")
+    workers.configure(parser)
 
 
 def paper(
@@ -63,6 +63,7 @@ def paper(
     store: str | None = None,
     seed: int = 0,
     jobs: int = 1,
+    cluster: str | None = None,
     progress: Progress | None = None,
 ) -> PaperResult:
     """Verify derivations and write them: ID.tex for each, and book.tex (with book.pdf where a TeX engine is installed).
@@ -80,12 +81,13 @@ def paper(
     from derivations.render import as_latex, document
 
     chosen = select(names)
+    how: dict[str, Any] = {"seed": seed, "jobs": jobs, "store": store, "cluster": cluster}
     with output_folder(out) as folder:
         results: tuple[CheckResult, ...] = ()
         if ledger and chosen.checks:
             from bulkedge.commands.check import run_selected
 
-            results = run_selected(chosen.checks, seed=seed, jobs=jobs, store=store, progress=progress)
+            results = run_selected(chosen.checks, **how, progress=progress)
         rows = []
         for d in chosen.derivations:
             verified = d.verify()
@@ -105,7 +107,7 @@ def paper(
         files = tuple(sorted(p.name for p in folder.iterdir()))
     if warnings:
         notes.append(f"the TeX engine gave {len(warnings)} warnings, the first: {warnings[0]}")
-    inputs = {"names": [*names], "out": out, "ledger": ledger, "store": store, "seed": seed, "jobs": jobs}
+    inputs = {"names": [*names], "out": out, "ledger": ledger, **how}
     source_ids = tuple(st.id for st in chosen.statements)
     return PaperResult(inputs, "", source_ids, tuple(notes), tuple(rows), files, warnings)
 
@@ -121,6 +123,7 @@ def run(arguments: argparse.Namespace) -> PaperResult:
             out=arguments.out,
             ledger=not arguments.no_ledger,
             store=arguments.store,
+            cluster=arguments.cluster,
             seed=integer(arguments.seed, "seed"),
             jobs=integer(arguments.jobs, "jobs"),
             progress=progress,

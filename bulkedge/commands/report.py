@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from bulkedge import workers
 from bulkedge.result import Result, Table
 
 if TYPE_CHECKING:
@@ -53,8 +54,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("names", nargs="*", metavar="ID", help="statements, or FILE.py (default: all)")
     parser.add_argument("--full", action="store_true", help="more trials and larger sizes")
     parser.add_argument("--seed", default="0", help="seed of the checks (default 0)")
-    parser.add_argument("--jobs", default="1", help="worker processes for the checks (default 1)")
-    parser.add_argument("--store", metavar="FILE", help="take finished trials from this store, and keep new ones there")
+    workers.configure(parser)
 
 
 def report(
@@ -65,6 +65,7 @@ def report(
     seed: int = 0,
     jobs: int = 1,
     store: str | None = None,
+    cluster: str | None = None,
     progress: Progress | None = None,
 ) -> ReportResult:
     """Run the checks, verify the derivations, and write DIR/index.html: one page that needs no network.
@@ -77,8 +78,9 @@ def report(
     from bulkedge.selection import entries, select
 
     chosen = select(names)
+    how: dict[str, Any] = {"full": full, "seed": seed, "jobs": jobs, "store": store, "cluster": cluster}
     with output_folder(out, "DIR") as folder:
-        results = run_selected(chosen.checks, full=full, seed=seed, jobs=jobs, store=store, progress=progress)
+        results = run_selected(chosen.checks, **how, progress=progress)
         verified = [d.verify() for d in chosen.derivations]
         files = [name for name in names if name.endswith(".py")]
         own = {c.id for c in chosen.checks} - {c.id for c in registry.checks()}
@@ -94,7 +96,7 @@ def report(
     for entry in shown:
         mine = [r for r in results if registry.owner(r.check.id) == entry.id]
         rows.append((entry.id, entry.title, page.verdict(mine), sum(r.passed for r in mine), len(mine)))
-    inputs = {"out": out, "names": [*names], "full": full, "seed": seed, "jobs": jobs, "store": store}
+    inputs = {"out": out, "names": [*names], **how}
     return ReportResult(inputs, f"seed {seed}", tuple(e.id for e in shown), (), f"{out}/index.html", tuple(rows))
 
 
@@ -111,5 +113,6 @@ def run(arguments: argparse.Namespace) -> ReportResult:
             seed=integer(arguments.seed, "seed"),
             jobs=integer(arguments.jobs, "jobs"),
             store=arguments.store,
+            cluster=arguments.cluster,
             progress=progress,
         )

@@ -8,13 +8,13 @@ import signal
 import subprocess
 import sys
 import time
-import warnings
 from pathlib import Path
 
 import pytest
 
 import bulkedge
 from bulkedge.cli import main
+from numerics.store import Store
 
 ROOT = Path(__file__).parents[2]
 
@@ -63,19 +63,19 @@ def test_users_file_gives_the_same_numbers_on_workers(mine: Path) -> None:
 
 
 @pytest.mark.dask
-def test_users_file_runs_on_a_cluster(mine: Path) -> None:
-    import joblib
-    from distributed import Client, LocalCluster
-
+@pytest.mark.filterwarnings("ignore")  # distributed's own noise
+def test_users_file_runs_on_a_cluster(
+    mine: Path, dask_address: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     expected = bulkedge.check([str(mine)]).payload()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # distributed's own start-up noise, not ours
-        with (
-            LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
-            Client(cluster),
-            joblib.parallel_config(backend="dask"),
-        ):
-            assert bulkedge.check([str(mine)]).payload() == expected
+    store = str(tmp_path / "store")
+    for _ in range(2):  # computed there, then read here
+        assert main(["check", str(mine), "--cluster", dask_address, "--store", store, "--json"]) == 1
+        found = json.loads(capsys.readouterr().out)
+        assert found["checks"] == expected["checks"]
+        assert found["inputs"]["cluster"] == dask_address
+    with Store(store) as kept:
+        assert len(kept) == 40
 
 
 def test_store_answers_the_second_run(mine: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -126,6 +126,8 @@ def test_unusable_input_is_one_line_and_exit_2(
         [str(mine), "--store", str(mine)],
         [str(mine), "--jobs", "0"],
         [str(mine), "--seed", "-1"],
+        [str(mine), "--cluster", "somewhere"],
+        [str(mine), "--cluster", "tcp://127.0.0.1:1"],
     ):
         assert main(["check", *arguments]) == 2
         out, err = capsys.readouterr()

@@ -111,6 +111,9 @@ def test_trials_of_a_figure_go_through_the_callers_workers_and_store(
         assert len(kept) == 6
     with pytest.raises(InputError, match="jobs"):
         bulkedge.figure("X.trials", out=str(tmp_path / "one"), jobs=0)
+    with pytest.raises(InputError, match="cluster"):
+        bulkedge.figure("X.trials", out=str(tmp_path / "new"), cluster="tcp://127.0.0.1:1")
+    assert not (tmp_path / "new").exists()
 
 
 def _trial(rng: np.random.Generator, size: int) -> dict[str, float]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import os
-import warnings
 from fractions import Fraction
 from pathlib import Path
 
@@ -74,22 +73,17 @@ def test_names_tell_trials_apart() -> None:
 
 
 @pytest.mark.dask
-def test_numbers_do_not_depend_on_the_backend(tmp_path: Path) -> None:
+@pytest.mark.filterwarnings("ignore")  # distributed's own noise
+def test_numbers_do_not_depend_on_the_backend(tmp_path: Path, dask_address: str) -> None:
     import joblib
-    from distributed import Client, LocalCluster
+    from distributed import Client
 
     log = tmp_path / "log"
     expected = Runner(seed=7).run(trial, (30, 300), 6)
     logged = functools.partial(trial, log=str(log))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # distributed's own start-up noise (ports, deprecations), not ours
-        with (
-            LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
-            Client(cluster),
-            joblib.parallel_config(backend="dask"),
-        ):
-            here = Runner(seed=7).run(trial, (30, 300), 6)
-            Runner(seed=7).run(logged, (30, 300), 6)
+    with Client(dask_address), joblib.parallel_config(backend="dask"):
+        here = Runner(seed=7).run(trial, (30, 300), 6)
+        Runner(seed=7).run(logged, (30, 300), 6)
     assert here == expected
     pids = {line.split()[1] for line in log.read_text().splitlines()}
     assert len(pids) == 2

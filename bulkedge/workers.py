@@ -1,0 +1,43 @@
+"""Who runs the trials of a command, and where finished ones are kept: the options --jobs, --cluster and --store."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from numerics.runner import Progress
+
+
+def configure(parser: argparse.ArgumentParser, jobs: int = 1) -> None:
+    """The three options; `jobs` is the default number of processes."""
+    what = "worker processes; the numbers do not depend on it"
+    parser.add_argument("--jobs", default=str(jobs), help=f"{what} (default {jobs})")
+    where = "run the trials on the workers of this Dask scheduler instead, tcp://HOST:PORT; the same numbers"
+    parser.add_argument("--cluster", metavar="ADDRESS", help=where)
+    parser.add_argument("--store", metavar="FILE", help="keep finished trials here; started again, the run goes on")
+
+
+@contextlib.contextmanager
+def workers(
+    jobs: int, cluster: str | None = None, store: str | None = None, progress: Progress | None = None
+) -> Iterator[None]:
+    """Inside this block numerics.runner.current_runner has these workers, store and progress.
+
+    Errors: InputError for a number of jobs, a cluster or a store that is not usable.
+    """
+    from numerics import cluster as dask
+    from numerics.runner import running
+    from numerics.store import Store
+    from theory.errors import InputError
+
+    if jobs < 1:
+        raise InputError("jobs", f"{jobs} is not a number of workers", "give an integer >= 1")
+    with (
+        contextlib.nullcontext() if store is None else Store(store) as kept,
+        dask.cluster(cluster),
+        running(jobs=jobs, store=kept, progress=progress),
+    ):
+        yield
