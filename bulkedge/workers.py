@@ -20,6 +20,14 @@ def configure(parser: argparse.ArgumentParser, jobs: int = 1) -> None:
     parser.add_argument("--store", metavar="FILE", help="keep finished trials here; started again, the run goes on")
 
 
+def check_address(cluster: str | None) -> None:
+    """Refuse what is no address at once, also where no trial is going to run (InputError)."""
+    from numerics.cluster import host_and_port
+
+    if cluster is not None:
+        host_and_port(cluster)
+
+
 @contextlib.contextmanager
 def workers(
     jobs: int, cluster: str | None = None, store: str | None = None, progress: Progress | None = None

@@ -34,6 +34,7 @@ def cluster(address: str | None) -> Iterator[None]:
     if address is None:
         yield
         return
+    host_and_port(address)
     if importlib.util.find_spec("distributed") is None:
         raise InputError("cluster", "dask.distributed is not installed", "pip install 'bulkedge[cluster]'")
     _reach(address)
@@ -63,18 +64,23 @@ def _client(distributed: ModuleType, address: str) -> Any:
         raise InputError("cluster", f"no Dask scheduler answers at {address} ({text})", "check the address") from None
 
 
-def _reach(address: str) -> None:
-    """Ask for a connection first: a Dask client tries for long, and importing it takes a second."""
-    remedy = "give tcp://HOST:PORT, as the scheduler prints it"
+def host_and_port(address: str) -> tuple[str, int]:
+    """The parts of a scheduler's address. Errors: InputError for what is none."""
     parts = urlsplit(address if "://" in address else f"tcp://{address}")
     try:
         host, port = parts.hostname, parts.port
     except ValueError:
         host, port = None, None
     if parts.scheme not in {"tcp", "tls"} or not host or not port:
-        raise InputError("cluster", f"{address[:60]!r} is not the address of a scheduler", remedy)
+        problem = f"{address[:60]!r} is not the address of a scheduler"
+        raise InputError("cluster", problem, "give tcp://HOST:PORT, as the scheduler prints it")
+    return host, port
+
+
+def _reach(address: str) -> None:
+    """Ask for a connection first: a Dask client tries for long, and importing it takes a second."""
     try:
-        socket.create_connection((host, port), _REACH).close()
+        socket.create_connection(host_and_port(address), _REACH).close()
     except OSError as error:
         problem = f"nothing answers at {address[:60]} ({error.strerror or error})"
         raise InputError("cluster", problem, "start `dask scheduler` there, or check host and port") from None

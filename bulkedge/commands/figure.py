@@ -73,6 +73,7 @@ def figure(
         hint = f"did you mean {near[0]}?" if near else f"the figures are {', '.join(names)}"
         raise InputError("NAME", f"unknown figure {(name or '')[:40]!r}", hint)
     files: dict[str, tuple[str, ...]] = {}
+    workers.check_address(cluster)
     if out is not None:
         with output_folder(out) as folder, workers.workers(jobs, cluster, store, progress):
             files = {f.name: f.write(folder) for f in chosen}

@@ -80,6 +80,7 @@ def paper(
     from bulkedge.selection import entries, select
     from derivations.render import as_latex, document
 
+    workers.check_address(cluster)
     chosen = select(names)
     how: dict[str, Any] = {"seed": seed, "jobs": jobs, "store": store, "cluster": cluster}
     with output_folder(out) as folder:
