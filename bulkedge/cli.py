@@ -74,6 +74,8 @@ def parse(name: str, module: Any, tokens: Sequence[str]) -> argparse.Namespace:
 def _check_options(parser: _Parser, tokens: Sequence[str]) -> None:
     for token in tokens:
         option = token.split("=", 1)[0]
+        if token == "--":
+            raise UsageError('"--" stands alone; leave it out: a value may begin with "-" here')
         if not token.startswith("--") or option in parser.options():
             continue
         near = difflib.get_close_matches(option, parser.options(), n=1)
@@ -167,6 +169,8 @@ def _run(argv: Sequence[str]) -> int:
     if name == "--version":
         name = "version"
     if name not in COMMANDS:
+        if name.startswith("-"):
+            raise UsageError(f"{_shorten(name)!r} comes before the command; see bulkedge --help")
         near = difflib.get_close_matches(name, COMMANDS, n=1)
         hint = f"did you mean {near[0]}?" if near else f"the commands are {', '.join(COMMANDS)}"
         raise UsageError(f"unknown command {_shorten(name)!r}; {hint}")

@@ -110,6 +110,9 @@ def read_inputs(
     weights = None if from_weights is None else load_array(from_weights, "from-weights", 2)
     if weights is not None and len(weights) > MAX_MATRIX:
         raise InputError("from-weights", f"{len(weights)} neurons", f"give at most {MAX_MATRIX}, or a sample of them")
+    if weights is not None and not weights.any(axis=1).all():
+        row = int((~weights.any(axis=1)).argmax())
+        raise InputError("from-weights", f"row {row} is all zero: a neuron without weights", "leave it out")
     direction = None if target is None else load_array(target, "target", 1)
     if direction is not None and (weights is None or direction.shape != (weights.shape[1],)):
         raise InputError("target", "does not fit the weights", "give one entry for each input of a neuron")

@@ -168,7 +168,7 @@ def conditional_model(
     gram = R.T @ R
     norm2 = np.diag(gram).copy()
     if not np.all(norm2 > 1e-12 * np.sum(W**2, axis=0)):  # a smaller rest is rounding error
-        raise InputError("weights", "a column lies within the spike directions", "give fewer directions")
+        raise InputError("weights", "a neuron lies within the span of the spikes", "take fewer spikes, or leave it out")
     m = local_moments(activation, kinks, kappa @ spike, np.sqrt(norm2))
     along = U.T @ beta
     rest = math.sqrt(max(0.0, 1 - float(along @ along)))

@@ -101,7 +101,15 @@ def leading(
         min(1.0, 2 * top.error / max(top.value - second.value, 1e-300)),
         tuple(values[:LISTED]),
         int(best.degrees[-1]) if isinstance(best, Sector) else int(best.basis[-1, 0]),
-        _notes(shape, f),
+        _notes(shape, f) + _alone(best),
+    )
+
+
+def _alone(best: Sector | TruncatedSector) -> tuple[str, ...]:
+    if best.eigenvalues.size > 1:
+        return ()
+    return (
+        "second is 0: the top eigenfunction is alone in its sector and parity, where the activation has one degree",
     )
 
 

@@ -87,7 +87,8 @@ class Eigenfunction:
         safe = np.where(radius > 0, radius, 1.0)
         t = np.clip(X @ spike / safe, -1.0, 1.0)
         column = s.vectors[:, self.index]
-        scaled = _scaled_functions(s.d, s.j, int(s.degrees[-1]), t)[s.degrees - s.j]
+        sine = np.sqrt(1 - t**2)
+        scaled = _scaled_functions(s.d, s.j, int(s.degrees[-1]), t, sine)[s.degrees - s.j]
         norms = np.array([math.exp(float(_log_norm(s.d, s.j, int(l)))) for l in s.degrees])
         # M_p enters through its logarithm: at d = 10^4 and p = 3 it is still finite, its Gamma functions are not.
         factor = np.exp(s.activation.power * np.log(safe) - float(_log_radial_moment(s.d, s.activation.power)) / 2)
@@ -216,11 +217,13 @@ def _factor(
     with mpmath.workdps(30):  # each logarithm is of order l log d, their sum of order one: add before rounding
         moment = _log_radial_moment(d, activation.power) / 2
         log_scale = np.array([float(log_eta[l] + _log_norm(d, j, int(l)) + moment) for l in degrees])
+    # Weights are exponentials of logarithms, which are rounded relative to their size.
+    rounding = 2.0**-52 * (8 + activation.power * (abs(math.log(A)) + abs(math.log((A + B) / A))))
     # A start that resolves the oscillation of the highest degree and the width 1/sqrt(d) of the weight.
     points = 1 << math.ceil(math.log2(64 + 4 * math.sqrt(d) / max(1.0, math.sqrt(d) / 8) + 8 * degree))
     while True:
-        t, log_weight = direction_rule(d, A, B, activation.power, points)
-        rows = _scaled_functions(d, j, degree, t)[degrees - j]
+        t, sine, log_weight = direction_rule(d, A, B, activation.power, points)
+        rows = _scaled_functions(d, j, degree, t, sine)[degrees - j]
         factor = sign[degrees][:, None] * rows * np.exp(log_scale[:, None] + 0.5 * log_weight[None, :])
         squares = factor**2
         fine = squares.sum(axis=1)
@@ -228,14 +231,14 @@ def _factor(
         coarse = 2 * squares[:, ::2].sum(axis=1)
         coarse_error = float(np.max(np.abs(fine - coarse)) / np.max(fine)) if np.max(fine) > 0 else 0.0
         if coarse_error <= 1e-9:
-            return degrees, factor, coarse_error**1.5 + 4e-16
+            return degrees, factor, coarse_error**1.5 + rounding
         if points >= MAX_POINTS:
             raise ConvergenceError(f"quadrature with {points} points leaves a relative error {coarse_error:.1e}")
         points *= 2
 
 
-def direction_rule(d: int, A: float, B: float, power: float, points: int) -> tuple[Array, Array]:
-    """Nodes t = w.w*/|w| >= 0 and log weights of E_w[|w|^{2p} f(t)] for even f.
+def direction_rule(d: int, A: float, B: float, power: float, points: int) -> tuple[Array, Array, Array]:
+    """Nodes t = w.w*/|w| >= 0, sqrt(1 - t^2), and log weights of E_w[|w|^{2p} f(t)] for even f.
 
     w1/|w_perp| = r u with r = sqrt((A+B)/A) and u the same ratio for an isotropic vector, of density proportional
     to (1+u^2)^{-d/2}; |w|^2 = |xi|^2 (A + B u^2/(1+u^2))/d with |xi| independent of u. Put u = sinh(y)/max(r, 1).
@@ -247,7 +250,7 @@ def direction_rule(d: int, A: float, B: float, power: float, points: int) -> tup
     y = np.linspace(0.0, math.asinh(R * u_max), points + 1)
     u = np.sinh(y) / R
     ru = r * u
-    t = ru / np.sqrt(1 + ru**2)
+    sine = 1 / np.sqrt(1 + ru**2)  # not from t, which rounds to 1 at large spikes
     log_one = np.log1p(u**2)
     log_weight = (
         power * (math.log(A) + np.log1p(ru**2) - log_one) - 0.5 * d * log_one + np.log(np.cosh(y)) - math.log(R)
@@ -256,7 +259,7 @@ def direction_rule(d: int, A: float, B: float, power: float, points: int) -> tup
     log_moment = float(_log_radial_moment(d, power) - power * mpmath.log(d))
     log_weight += math.log(2 * y[1]) - log_beta + log_moment
     log_weight[0] -= math.log(2.0)
-    return t, log_weight
+    return ru * sine, sine, log_weight
 
 
 def _log_radial_moment(d: int, power: float) -> mpmath.mpf:
@@ -329,7 +332,7 @@ def legendre_table(dimension: int, degree: int, t: Array) -> Array:
     return P
 
 
-def _scaled_functions(d: int, j: int, degree: int, t: Array) -> Array:
-    """(1-t^2)^{j/2} P_{l-j}(t) for l = j..degree."""
+def _scaled_functions(d: int, j: int, degree: int, t: Array, sine: Array) -> Array:
+    """(1-t^2)^{j/2} P_{l-j}(t) for l = j..degree; `sine` is sqrt(1-t^2)."""
     P = legendre_table(d + 2 * j, degree - j, t)
-    return P if j == 0 else P * (1 - t**2) ** (j / 2)
+    return P if j == 0 else P * sine**j

@@ -100,7 +100,7 @@ def truncated_sector(
         )
     pairs = [(k, a) for k in range(j + parity, degree + 1, 2) for a in range(parity, k - j + 1, 2)]
     basis = np.array(pairs, dtype=np.int64).reshape(-1, 2)
-    t, log_u = direction_rule(d, A, B, 0.0, 64 + 32 * degree)
+    t, _, log_u = direction_rule(d, A, B, 0.0, 64 + 32 * degree)
     radius, log_radial = _radii(d)
     # |w| for every pair (direction, length of the underlying isotropic vector): |w|^2 = |xi|^2 A/(d (1 - c t^2)).
     c = B / (A + B)

@@ -41,14 +41,17 @@ def fraction(x: Any) -> Fraction:
 
 
 def to_enclosure(x: Any, source: str = "ball") -> Enclosure:
-    """An arb as an Enclosure; PrecisionError if it is not finite, or of a size that no decimal string could hold."""
+    """An arb as an Enclosure.
+
+    Errors: PrecisionError if it is not finite, or too small for its digits; InputError if it is too large for them.
+    """
     if not x.is_finite():
         raise PrecisionError("the value could not be enclosed by a finite ball")
     if abs(x) < arb(2) ** -MAX_EXPONENT and not x.is_zero():
         tiny = Enclosure(Fraction(0), Fraction(1, 2**MAX_EXPONENT), source)
         raise PrecisionError(f"the value is below 2^-{MAX_EXPONENT}; its digits are not computed", tiny)
     if not abs(x) < arb(2) ** MAX_EXPONENT:
-        raise PrecisionError(f"the value is beyond 2^{MAX_EXPONENT}; its digits are not computed")
+        raise InputError("value", f"beyond 2^{MAX_EXPONENT}, too large for decimal digits", "scale the input down")
     return Enclosure(fraction(x.mid()), fraction(x.rad()), source)
 
 

@@ -55,27 +55,32 @@ class FloorResult(Result):
             "certified_everywhere": self.certified and self.everywhere,
             "bracket": _text(self.bracket) if math.isfinite(self.bracket) else None,
             "verdict": self.verdict,
-            "errors": {
-                "linear_floor": _bound(self.floor_error),
-                "floor_with_noise": _bound(self.floor_error),
-                "tau": _bound(self.tau - self.lower + self.quadrature),
-                # tau is flat at its minimum: kappa is known to the square root of tau's resolution.
-                "kappa": _bound(math.sqrt(self.quadrature)) if self.attained else "0",
-            },
+            "errors": self.errors(),
+        }
+
+    def errors(self) -> dict[str, str]:
+        """Bounds of the errors, by field."""
+        return {
+            "linear_floor": _bound(self.floor_error),
+            "floor_with_noise": _bound(self.floor_error),
+            "tau": _bound(self.tau - self.lower + self.quadrature),
+            # tau is flat at its minimum: kappa is known to the square root of tau's resolution.
+            "kappa": _bound(math.sqrt(self.quadrature)) if self.attained else "0",
         }
 
     def tables(self) -> tuple[Table, ...]:
         """One row per number."""
-        kappa = f"{self.kappa:.10g}" if self.attained else f"not attained (kappa -> {'-' if self.kappa < 0 else ''}oo)"
+        kappa = _text(self.kappa) if self.attained else f"not attained (kappa -> {'-' if self.kappa < 0 else ''}oo)"
+        errors = self.errors()
         rows = (
-            ("floor of linear models and kernels, mu2*^2", f"{self.linear_floor:.10g}"),
-            ("the same, noise included", f"{self.with_noise:.10g}"),
-            ("tau*", f"{self.tau:.10g}"),
-            ("certified lower bound of tau*", f"{self.lower:.10g}" if self.certified else "none"),
-            ("kappa*", kappa),
-            ("verdict", MEANING[self.verdict]),
+            ("floor of linear models and kernels, mu2*^2", _text(self.linear_floor), errors["linear_floor"]),
+            ("the same, noise included", _text(self.with_noise), errors["floor_with_noise"]),
+            ("tau*", _text(self.tau), errors["tau"]),
+            ("certified lower bound of tau*", _text(self.lower) if self.certified else "none", ""),
+            ("kappa*", kappa, errors["kappa"] if self.attained else ""),
+            ("verdict", MEANING[self.verdict], ""),
         )
-        return (Table(("quantity", "value"), rows),)
+        return (Table(("quantity", "value", "error"), rows),)
 
     def latex(self) -> str:
         """tau*, kappa* and the floor."""

@@ -46,10 +46,10 @@ class MpResult(Result):
     def tables(self) -> tuple[Table, ...]:
         """One row per quantity."""
         rows = tuple(
-            (name.replace("_", " "), value.value_string(self.digits), str(self.exact[name]))
+            (name.replace("_", " "), value.value_string(self.digits), "0", str(self.exact[name]))
             for name, value in self.enclosed.items()
         )
-        return (Table(("quantity", "value", "exact"), rows),)
+        return (Table(("quantity", "value", "error", "exact"), rows),)
 
     def latex(self) -> str:
         """The density of the continuous part."""
@@ -88,7 +88,7 @@ class PopulationResult(Result):
                     "lower": lower.value_string(self.digits),
                     "upper": upper.value_string(self.digits),
                     "mass": _decimal(mass, self.digits),
-                    "error": max(lower, upper, key=lambda end: end.error).error_string(),
+                    "error": _worse(lower, upper),
                 }
                 for (lower, upper), mass in zip(self.components, self.masses, strict=True)
             ],
@@ -100,11 +100,11 @@ class PopulationResult(Result):
     def tables(self) -> tuple[Table, ...]:
         """The components, then atom, mean and variance."""
         rows = tuple(
-            (lower.value_string(self.digits), upper.value_string(self.digits), str(mass))
+            (lower.value_string(self.digits), upper.value_string(self.digits), _worse(lower, upper), str(mass))
             for (lower, upper), mass in zip(self.components, self.masses, strict=True)
         )
         rest = tuple((name, str(value)) for name, value in self.exact.items())
-        return (Table(("lower edge", "upper edge", "mass"), rows), Table(("quantity", "exact"), rest))
+        return (Table(("lower edge", "upper edge", "error", "mass"), rows), Table(("quantity", "exact"), rest))
 
     def latex(self) -> str:
         """psi, whose critical values are the edges."""
@@ -119,6 +119,10 @@ class PopulationResult(Result):
 
         values, weights = ([float(v) for v in side] for side in (self.population.values, self.population.weights))
         return population_figure(float(self.ratio), values, weights)
+
+
+def _worse(lower: Enclosure, upper: Enclosure) -> str:
+    return max(lower, upper, key=lambda end: end.error).error_string()
 
 
 def _decimal(value: sp.Rational, digits: int) -> str:

@@ -36,10 +36,6 @@ class SpikeResult(Result):
 
     def payload(self) -> dict[str, Any]:
         """`threshold`, `strength`, `outlier`, `edge`, `overlap_d`, `overlap_N` (and `sd` at a size), `above`."""
-        from fractions import Fraction
-
-        from theory.enclosure import error_string
-
         decimal = {name: value.value_string(self.digits) for name, value in self.enclosed.items()}
         payload: dict[str, Any] = {
             **decimal,
@@ -49,20 +45,19 @@ class SpikeResult(Result):
         }
         if self.interval is not None:
             payload["interval"] = [f"{end:.9g}" for end in self.interval]
-            # What nine digits leave out.
-            payload["errors"]["interval"] = error_string(Fraction(max(map(abs, self.interval))) / 10**8)
+            payload["errors"]["interval"] = _left_out(self.interval)
         return payload
 
     def tables(self) -> tuple[Table, ...]:
         """One row per quantity."""
         rows = [
-            (name.replace("_", " "), value.value_string(self.digits), str(self.exact[name]))
+            (name.replace("_", " "), value.value_string(self.digits), "0", str(self.exact[name]))
             for name, value in self.enclosed.items()
         ]
         if self.interval is not None:
-            rows.append(("interval", "{:.6g} .. {:.6g}".format(*self.interval), ""))
+            rows.append(("interval", "{:.9g} .. {:.9g}".format(*self.interval), _left_out(self.interval), ""))
         title = "above the threshold" if self.above else "within the threshold: no outlier"
-        return (Table(("quantity", "value", "exact"), tuple(rows), title),)
+        return (Table(("quantity", "value", "error", "exact"), tuple(rows), title),)
 
     def latex(self) -> str:
         """Outlier and overlaps."""
@@ -76,6 +71,15 @@ class SpikeResult(Result):
         from bulkedge.spectra import spike_figure
 
         return spike_figure(self.ensemble, float(self.ratio), float(self.enclosed["strength"]))
+
+
+def _left_out(interval: tuple[float, float]) -> str:
+    """A bound of what nine digits of the ends leave out."""
+    from fractions import Fraction
+
+    from theory.enclosure import error_string
+
+    return error_string(Fraction(max(map(abs, interval))) / 10**8)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -106,7 +106,7 @@ CHECKS = (
     Check(
         id="H1.relu",
         claim="the general term of ReLU at k = 8 is E[relu h_8]",
-        source="H1; field notes T2",
+        source="H1",
         predict=lambda: _general("relu", 8),
         measure=SecondRoute(lambda: _quadrature("relu", 8)),
         resolution=1e-9,
@@ -133,7 +133,7 @@ CHECKS = (
     Check(
         id="H1.kink",
         claim="E[sigma''] of relu(z - 1/3) is phi(1/3), carried by the delta at the kink",
-        source="H1; field notes, trap 3",
+        source="H1",
         predict=_curvature,
         measure=_monte_carlo(functools.partial(coefficient_trial, name="relu(z - 1/3)", k=2), "coefficient"),
         resolution=0.01,
@@ -142,7 +142,7 @@ CHECKS = (
     Check(
         id="H2.tanh",
         claim="c_11 of tanh, enclosed by ball arithmetic",
-        source="H2; field notes T5",
+        source="H2",
         predict=lambda: coefficient(nonlinearity("tanh"), 11, digits=20).enclosure,
         measure=SecondRoute(lambda: _quadrature("tanh", 11)),
         resolution=1e-10,
@@ -163,7 +163,7 @@ CHECKS = (
     Check(
         id="H3",
         claim="what the ReLU expansion leaves out beyond k = 2 is E f^2 - sum c_k^2",
-        source="H3; field notes T3",
+        source="H3",
         predict=lambda: parseval_tail(nonlinearity("relu"), 2),
         measure=_monte_carlo(functools.partial(residual_trial, name="relu", degree=2), "tail"),
         resolution=0.001,

@@ -150,7 +150,7 @@ CHECKS = (
     Check(
         id="K1.gelu",
         claim="the kernel of GELU at unequal norms",
-        source="K1; field notes T12",
+        source="K1",
         predict=lambda: _kernel("gelu"),
         measure=_over_weights("gelu"),
         resolution=0.01,

@@ -597,6 +597,17 @@ def with_digits() -> list[str]:
     return names
 
 
+@pytest.mark.parametrize("name", ["mp", "spike", "floor", "hermite", "sphere", "spectrum"])
+def test_a_table_of_numbers_has_their_errors(name, scratch):
+    for more in ([], ["--population", "1:1/2,10:1/2"]) if name == "mp" else ([],):
+        out = run((name, *CALLS[name][0], *more, "--csv"), scratch)[1]
+        rows = list(csv.DictReader(io.StringIO(out)))
+        assert rows
+        errors = [row["error"] for row in rows]
+        assert all(e in {"", "exact"} or float(e) >= 0 for e in errors)
+        assert any(e for e in errors)
+
+
 @pytest.mark.parametrize("name", with_digits())
 def test_digits_go_from_1_to_1000(name, scratch):
     call = [name, *CALLS[name][0]]
@@ -714,6 +725,11 @@ OUT_OF_RANGE: list[tuple[str, ...]] = [
     ("risk", "tanh", "z", "--samples", "2", "--ridge", "1", "--from-weights", "HUGE"),
     ("risk", "tanh", "z", "--samples", "2", "--ridge", "1", "--from-weights", "TINY"),
     ("risk", "tanh", "z", "--samples", "2", "--ridge", "1", "--from-weights", "RANK_ONE"),
+    ("hermite", "exp(2000*z)", "--degree", "2"),
+    ("kernel", "exp(2000*z)", "--rho", "1/2"),
+    ("hermite", "--", "relu", "--degree", "2"),
+    ("--", "hermite", "relu", "--degree", "2"),
+    ("--json", "hermite", "relu", "--degree", "2"),
     ("risk", "tanh", "z", "--samples", "2", "--ridge", "1", "--from-weights", "nothing_here.npy"),
     ("convert", "--from", "F", "--to", "G"),
     ("convert", "--from", "F", "--to", "O", "--step", "3"),

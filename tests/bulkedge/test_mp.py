@@ -42,8 +42,8 @@ def test_modes(capsys):
     assert "upper edge" in run(capsys, "--ratio", "1/2")[1]
     assert "\\pi" in run(capsys, "--ratio", "1/2", "--latex")[1]
     header, first, *_ = run(capsys, "--ratio", "1", "--csv")[1].splitlines()
-    assert header == "quantity,value,exact"
-    assert first == "lower edge,0,0"
+    assert header == "quantity,value,error,exact"
+    assert first == "lower edge,0,0,0"
 
 
 def test_python_function():
@@ -105,7 +105,7 @@ def test_a_population(capsys, tmp_path, monkeypatch):
     for name in ("edges", "atom", "mean", "variance"):
         assert json.loads(one)[name] == json.loads(plain)[name]
     assert r"\psi" in run(capsys, *tokens[:6], "--latex")[1]
-    assert run(capsys, *tokens[:6], "--csv")[1].startswith("lower edge,upper edge,mass")
+    assert run(capsys, *tokens[:6], "--csv")[1].startswith("lower edge,upper edge,error,mass")
 
 
 @pytest.mark.parametrize(

@@ -129,6 +129,14 @@ def test_given_weights(weights: tuple[str, str], capsys: pytest.CaptureFixture[s
     assert float(two["test"]) == pytest.approx(float(out["test"]), rel=0.1)
 
 
+def test_a_neuron_without_weights_is_named(tmp_path: Path) -> None:
+    W = np.random.default_rng(0).normal(size=(30, 20))
+    W[7] = 0
+    np.save(tmp_path / "W.npy", W)
+    with pytest.raises(InputError, match="row 7 is all zero"):
+        risk("tanh", "tanh", samples=1, ridge=1, from_weights=str(tmp_path / "W.npy"))
+
+
 def test_pickled_arrays_are_not_loaded(tmp_path: Path) -> None:
     np.save(tmp_path / "W.npy", np.array([{"a": 1}, None], dtype=object), allow_pickle=True)
     with pytest.raises(InputError, match="not an array of numbers"):

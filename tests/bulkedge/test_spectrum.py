@@ -39,6 +39,17 @@ def test_modes_and_picture(capsys: pytest.CaptureFixture[str]) -> None:
     assert len(figure.axes[0].lines) == 4
 
 
+def test_a_spike_that_hides_the_rest() -> None:
+    """At B/A = 1e18 one part of the top eigenfunction's sector is left: the linear functions, alone in theirs."""
+    found = spectrum(10, 1, "1e18")
+    top, aligned = found.leading.top, found.leading.aligned
+    assert abs(top.value - 1e18 / 40) <= top.error < 1e-13 * top.value
+    assert abs(aligned.value - 1e18 / 40) <= aligned.error
+    assert found.payload()["second"] == "0"
+    assert any(note.startswith("second is 0") for note in found.notes)
+    assert not any(note.startswith("second is 0") for note in spectrum(10, 1, 5).notes)
+
+
 @pytest.mark.parametrize(
     ("options", "word"),
     [

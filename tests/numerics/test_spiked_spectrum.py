@@ -80,6 +80,15 @@ def test_linear_functions_decouple(d: int, A: float, B: float) -> None:
     assert sector(d, A, B, 1, 0).eigenvalues[0] == pytest.approx(A / (4 * d), rel=1e-12)
 
 
+@pytest.mark.parametrize("d", [2, 3, 100, 10**5])
+@pytest.mark.parametrize(("A", "ratio"), [(1e-40, 100.0), (1e3, 1e30), (1.0, 1e18), (1.0, 0.0), (1e-6, -0.9)])
+def test_error_bounds_hold_at_any_scale(d: int, A: float, ratio: float) -> None:
+    for j, exact in ((0, (A + A * ratio) / (4 * d)), (1, A / (4 * d))):
+        part = sector(d, A, A * ratio, j, 1 - j)
+        i = int(np.argmin(np.abs(part.eigenvalues - exact)))
+        assert abs(part.eigenvalues[i] - exact) <= part.errors[i] < 1e-13 * part.eigenvalues[i]
+
+
 @pytest.mark.parametrize(("d", "A", "B"), [(2, 1.0, 8.0), (3, 1.5, 3.0), (20, 1.0, 20.0)])
 @pytest.mark.parametrize("activation", [RELU, Homogeneous(1.0, 1.0, -0.2), Homogeneous(2.0, 1.0, 0.5)])
 def test_trace_over_all_sectors(d: int, A: float, B: float, activation: Homogeneous) -> None:
