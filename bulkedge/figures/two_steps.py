@@ -57,34 +57,21 @@ def _phases() -> tuple[Figure, Table]:
     return figure, Table(("alpha1", "alpha2", "Lambda", "total"), rows)
 
 
-SIZE, RATIO, NOISE = 800, 4, 0.1
+SIZE, RATIO = 800, 4
 CONSTANTS = (3.0, 6.0)
 EXPONENTS = (0.35, 0.25)
 
 
 def _spectrum() -> tuple[Figure, Table]:
     """The singular values of W2 with the quarter-circle law and T4's outliers over them."""
-    from numerics.alignment import float_moments
-    from numerics.checks.alignment import weak_dsigma, weak_moment
-    from numerics.checks.second_step import bounded_link
     from numerics.marchenko_pastur import MarchenkoPastur
-    from numerics.network import Teacher, draw_batch, draw_directions, draw_readout, draw_weights
-    from numerics.second_step import second_weights
-    from numerics.spike_matrix import predicted_outliers, spike_matrix
-    from theory.setting import readout_moment
-    from theory.target import AdditiveTarget
+    from numerics.spike_matrix import predicted_outliers
+    from numerics.two_steps import WEAK, Experiment
 
-    generator = np.random.default_rng(2026)
-    teacher = Teacher(draw_directions(SIZE, 1, generator), (bounded_link,), NOISE)
-    W, a = draw_weights("gaussian", SIZE, SIZE, generator), draw_readout("uniform", SIZE, generator)
-    batch = draw_batch(teacher, RATIO * SIZE, generator)
-    steps = (CONSTANTS[0] * SIZE ** EXPONENTS[0], CONSTANTS[1] * SIZE ** EXPONENTS[1])
-    second_weights(W, a, (batch, batch), weak_dsigma, steps)
+    experiment = Experiment(WEAK, float(RATIO), CONSTANTS, EXPONENTS)
+    W = experiment.train(experiment.start(np.random.default_rng(2026), SIZE))
     values = np.linalg.svd(W, compute_uv=False)
-    target = AdditiveTarget((float_moments(bounded_link),), NOISE**2, float)
-    matrix = spike_matrix(
-        target, weak_moment, lambda p: float(readout_moment("uniform", p)), SIZE, float(RATIO), steps, 2
-    )
+    matrix = experiment.matrix(SIZE, 2)
     expected = predicted_outliers(matrix, 1.0)
     law = MarchenkoPastur(1.0)
     grid = np.linspace(0, 2, 201)[1:-1]

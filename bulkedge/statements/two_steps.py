@@ -58,7 +58,11 @@ STATEMENTS = (
         id="T4",
         title="Outliers of W2 at finite N: the spike matrix through the map of O2",
         formula="theory.spike_matrix:second_strength",
-        assumptions=(_SCALING, "symmetric readout with E (sqrt(N) a)^4 = m4, Lambda = 1 (any Lambda numerically)"),
+        assumptions=(
+            _SCALING,
+            "symmetric readout with E (sqrt(N) a)^4 = m4; shown for Lambda = 1, any Lambda numerically",
+            "seen at Lambda = 2 with three outliers beyond the bulk (checks T1.count.three, T4.third)",
+        ),
         sources=("derived here", "B"),
         status="derived",
         figure="T.spectrum",

@@ -9,52 +9,21 @@ import functools
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
-from numerics.alignment import float_activation, float_moments
+from numerics.alignment import float_moments
 from numerics.check import Check, Control, Ladder
-from numerics.checks.second_step import (
-    ALPHA,
-    NOISE,
-    bounded_link,
-    function,
-    geometry,
-    he3_link,
-    second_gradient,
-    without_own,
-)
+from numerics.checks.second_step import ALPHA, NOISE, function, geometry, second_gradient
 from numerics.lanczos import leading_triples
-from numerics.network import Teacher, draw_batch, draw_directions, draw_readout, draw_weights
-from numerics.second_step import second_weights
-from numerics.spike import rectangular, spikes_of
+from numerics.network import Teacher, draw_batch, draw_directions
+from numerics.spike import rectangular
 from numerics.spike_matrix import spike_matrix
+from numerics.two_steps import LINKS, SLIGHT, WEAK, Experiment
 from theory.alignment import Geometry
 from theory.second_step import Poly, powers_of_p
 from theory.setting import readout_moment
 from theory.target import AdditiveTarget, label
 
-Floats = NDArray[np.float64]
-
 SOURCE = "mathematics T3"
-
-
-def mixed_link(z: Floats) -> Floats:
-    """1.6 (tanh(He_2/sqrt 2 + He_3/sqrt 6) minus mean and linear part): information exponent 2, mixed parity."""
-    mean, slope = _mixed_parts()
-    return np.asarray(1.6 * (_mixed(z) - mean - slope * z))
-
-
-def _mixed(z: Floats) -> Floats:
-    return np.asarray(np.tanh((z**2 - 1) / np.sqrt(2) + (z**3 - 3 * z) / np.sqrt(6)))
-
-
-@functools.cache
-def _mixed_parts() -> tuple[float, float]:
-    moment = float_moments(_mixed, nodes=400)
-    return moment(0, 1), moment(1, 1)
-
-
-LINKS: dict[str, Callable[[Floats], Floats]] = {"bounded": bounded_link, "he3": he3_link, "mixed": mixed_link}
 
 
 def directions(rng: np.random.Generator, size: int, link: str, batch: str) -> dict[str, float]:
@@ -118,37 +87,22 @@ def full_signal(k: int, batch: str, reading: str, mean: float = 0.0) -> float:
     return float(geometry(mean, batch).signal(function(k, mean, batch, reading)))
 
 
-# T4: sigma' = 1 + .15 z, so that only k = 0, 1 exist; eta1 a_j of order one, eta2 fixed: corrections decay with N.
-SLOPE, STEP1, STEP2, RATIO = 0.15, 2.5, 10.0, 4.0
-
-
-def weak_dsigma(z: Floats) -> Floats:
-    """The derivative of z + .075 (z^2 - 1)."""
-    return 1 + SLOPE * z
-
-
-@functools.cache
-def weak_moment(k: int, b: int, c: int) -> float:
-    """E[sigma^(k) G^b sigma'^c] for sigma' = 1 + SLOPE z."""
-    return float_activation((weak_dsigma, lambda z: np.full_like(z, SLOPE)))(k, b, c)
+# T4 with two spikes; eta1 a_j of order one and eta2 fixed, so that the spike matrix is fixed up to its first strength.
+TWO = Experiment(WEAK, 4.0, (2.5, 10.0), (0.5, 0.0))
+# T4 at Lambda = 2: three spikes, all of whose strengths grow.
+THREE = Experiment(SLIGHT, 4.0, (7.0, 8.0), (0.4, 0.25))
+LARGEST = 420  # of a quick run
 
 
 def second_outlier(rng: np.random.Generator, size: int) -> dict[str, float]:
-    """The second singular value of W2 and its left vector, d = N = size, reused batch, against T4.
+    """The second singular value of W2 and its left vector against T4.
 
     `ratio`: over O2's map of the strength of the spike matrix built from the same data (T2's vectors);
     `gap`: squared overlap with that spike minus O2's; `position`: the value itself, for the limit.
     """
-    teacher = Teacher(draw_directions(size, 1, rng), (bounded_link,), 0.1)
-    n = int(RATIO * size)
-    W, a = draw_weights("gaussian", size, size, rng), draw_readout("uniform", size, rng)
-    batch = draw_batch(teacher, n, rng)
-    X, y, q = without_own((batch, batch))
-    u, b1 = X.T @ y / n, X.T @ (y * SLOPE * (q + y / RATIO)) / n
-    eta1 = STEP1 * np.sqrt(size)
-    second_weights(W, a, (batch, batch), weak_dsigma, (eta1, STEP2))
-    expected = spikes_of(np.stack([(eta1 + STEP2) * u, STEP2 * eta1 * b1], axis=1), np.stack([a, a**2], axis=1))
-    model, found = rectangular(1.0), leading_triples(W, 2)
+    start = TWO.start(rng, size)
+    expected = TWO.spikes(start, 2)
+    model, found = rectangular(1.0), leading_triples(TWO.train(start), 2)
     overlap = float(found.left[:, 1] @ expected.left[:, 1]) ** 2
     return {
         "position": float(found.values[1]),
@@ -157,17 +111,35 @@ def second_outlier(rng: np.random.Generator, size: int) -> dict[str, float]:
     }
 
 
+def third_outlier(rng: np.random.Generator, size: int) -> dict[str, float]:
+    """The third singular value of W2 at Lambda = 2 over O2's map of the same data's spike matrix (T2's vectors)."""
+    start = THREE.start(rng, size)
+    expected = rectangular(1.0).outlier(THREE.spikes(start, 3).strengths)[2]
+    return {"ratio": float(leading_triples(THREE.train(start), 3).values[2] / expected)}
+
+
+def third_strength(rng: np.random.Generator, size: int) -> dict[str, float]:
+    """The third strength of the data's spike matrix over that of T3's Gram matrices at this size."""
+    found = THREE.spikes(THREE.start(rng, size), 3).strengths[2]
+    return {"ratio": float(found) / limit_third(size)}
+
+
+@functools.cache
+def limit_third(size: int, highest: int | None = None) -> float:
+    """T4's third strength at a size; `highest` caps the derivatives of sigma in the moments, for a control."""
+    return float(THREE.matrix(size, 3, highest).strengths[2])
+
+
 @functools.cache
 def limit_strength(power_shift: int = 0) -> float:
     """The second strength of the spike matrix, N to infinity at fixed eta1/sqrt(N) and eta2 (the first one grows)."""
-    target = AdditiveTarget((float_moments(bounded_link),), 0.01, float)
     matrix = spike_matrix(
-        target,
-        weak_moment,
+        TWO.target,
+        WEAK.moment,
         lambda p: float(readout_moment("uniform", max(2, p - power_shift))),
         width=10**8,
-        alpha=RATIO,
-        steps=(STEP1 * 1e4, STEP2),
+        alpha=TWO.ratio,
+        steps=TWO.steps(10**8),
         orders=2,
     )
     return float(matrix.strengths[1])
@@ -319,5 +291,27 @@ CHECKS: tuple[Check, ...] = (
         "position",
         0.3,
         Control("E a^2 in the place of E a^4", lambda: outlier(limit_strength(2))),
+    ),
+    Check(
+        "T4.third.position",
+        "Lambda = 2: the third outlier sits at O2's map of the spike matrix's third strength",
+        "mathematics T4, O2",
+        lambda: 1.0,
+        # The rows' inflation by the second step decays as N^(2 alpha2 - 1).
+        Ladder(third_outlier, "ratio", (140, 280, LARGEST), 0.5, 14, (300, 600, 1200), 16),
+        0.24,
+        Control(
+            "third Hermite coefficient left out: it stays at the bulk's edge",
+            lambda: rectangular(1.0).edges[1] / outlier(limit_third(LARGEST)),
+        ),
+    ),
+    Check(
+        "T4.third.strength",
+        "Lambda = 2: the spike matrix's third strength from T3's Gram matrices and E a^6",
+        "mathematics T4, T3",
+        lambda: 1.0,
+        Ladder(third_strength, "ratio", (100, 200, 400), 1.0, 60, (200, 400, 800), 200),
+        0.12,
+        Control("E[sigma''] in the place of E[sigma^(3)]", lambda: limit_third(400, 2) / limit_third(400)),
     ),
 )

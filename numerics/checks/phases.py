@@ -3,78 +3,75 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 import sympy as sp
-from numpy.typing import NDArray
 
 from numerics.alignment import float_moments
 from numerics.check import Check, Control, Ladder, MonteCarlo, Rate
-from numerics.checks.second_step import bounded_link, dsigma, relu_slope
-from numerics.network import (
-    Teacher,
-    draw_batch,
-    draw_directions,
-    draw_readout,
-    draw_weights,
-    mean_gradient,
-    step_in_place,
-)
 from numerics.second_step import regress, second_weights
+from numerics.two_steps import (
+    SLIGHT,
+    STRONG,
+    WEAK,
+    Cubic,
+    bounded_link,
+    bulk_edge,
+    draw_start,
+    relu_slope,
+)
 from theory import symbols as s
 from theory.phases import one_step_cosine2, phase
-
-Floats = NDArray[np.float64]
 
 SOURCE = "paper T, number of outliers; mathematics T1"
 
 
-def weak_slope(z: Floats) -> Floats:
-    """The derivative of z + .075 (z^2 - 1): degree 2."""
-    return 1 + 0.15 * z
+@dataclass(frozen=True)
+class Relu:
+    """ReLU, of which the count needs the derivative only."""
+
+    slope = staticmethod(relu_slope)
 
 
-SLOPES: dict[str, Callable[[Floats], Floats]] = {"quadratic": weak_slope, "relu": relu_slope}
-# activation -> (degree or None, alpha1, alpha2, constants of the steps, n/d)
-CASES: dict[str, tuple[str, int | None, str, str, tuple[float, float], float]] = {
-    "two": ("quadratic", 2, "0.35", "0.25", (3.0, 6.0), 4.0),
-    "below": ("quadratic", 2, "0.2", "0.2", (2.0, 4.0), 4.0),
-    "relu": ("relu", None, "0.35", "0.2", (2.0, 4.0), 2.0),
+@dataclass(frozen=True)
+class Case:
+    """A point of the plane: activation, its degree (None: no cap), steps c_i N^alpha_i, n/d, law of the readout."""
+
+    sigma: Cubic | Relu
+    degree: int | None
+    alphas: tuple[Fraction, Fraction]
+    constants: tuple[float, float]
+    ratio: float
+    readout: str = "gaussian"
+
+
+CASES = {
+    "two": Case(WEAK, 2, (Fraction("0.35"), Fraction("0.25")), (3.0, 6.0), 4.0),
+    "below": Case(WEAK, 2, (Fraction("0.2"), Fraction("0.2")), (2.0, 4.0), 4.0),
+    "relu": Case(Relu(), None, (Fraction("0.35"), Fraction("0.2")), (2.0, 4.0), 2.0),
+    "three": Case(SLIGHT, 3, (Fraction("0.4"), Fraction("0.25")), (7.0, 8.0), 4.0, "uniform"),
 }
 
 
 def outlier_count(rng: np.random.Generator, size: int, case: str) -> dict[str, float]:
-    """Singular values of W2 beyond 1.1 times the bulk's edge, d = N = size, reused batch, bounded link.
-
-    The edge is measured too: the top singular value of W2 with the span of a, a^2, a^3, a|a| projected out, which
-    keeps the inflation of the rows by the second step.
-    """
-    slope, _, alpha1, alpha2, constants, ratio = CASES[case]
-    teacher = Teacher(draw_directions(size, 1, rng), (bounded_link,), 0.3)
-    W, a = draw_weights("gaussian", size, size, rng), draw_readout("gaussian", size, rng)
-    batch = draw_batch(teacher, int(ratio * size), rng)
-    steps = (constants[0] * size ** float(alpha1), constants[1] * size ** float(alpha2))
-    second_weights(W, a, (batch, batch), SLOPES[slope], steps)
-    span = np.linalg.qr(np.stack([a, a**2, a**3, a * np.abs(a)], axis=1))[0]
-    edge = np.linalg.norm(W - (W @ span) @ span.T, 2)
-    values = np.linalg.svd(W, compute_uv=False)
-    return {"count": float(np.sum(values > 1.1 * edge))}
+    """Singular values of W2 beyond 1.1 times the bulk's measured edge, d = N = size, reused batch, bounded link."""
+    here = CASES[case]
+    start = draw_start(rng, size, size, int(here.ratio * size), bounded_link, 0.3, readout=here.readout)
+    eta1, eta2 = (c * size ** float(alpha) for c, alpha in zip(here.constants, here.alphas, strict=True))
+    second_weights(start.W, start.a, start.batches, here.sigma.slope, (eta1, eta2))
+    values = np.linalg.svd(start.W, compute_uv=False)
+    return {"count": float(np.sum(values > 1.1 * bulk_edge(start.W, start.a)))}
 
 
 def strengths(rng: np.random.Generator, size: int) -> dict[str, float]:
     """eta2 eta1^k |a^(k+1)| |b_k| with eta1 = 6, eta2 = N^(1/5), d = size, N = n = 2 d."""
-    teacher = Teacher(draw_directions(size, 1, rng), (bounded_link,), 0.3)
-    width = 2 * size
-    W, a = draw_weights("gaussian", size, width, rng), draw_readout("uniform", width, rng)
-    batch = draw_batch(teacher, 2 * size, rng)
-    eta1, eta2 = 6.0, width**0.2
-    found = regress(second_weights(W, a, (batch, batch), dsigma, (eta1, 0.0)), a, eta1, 3)
-    return {
-        f"strength{k}": eta2 * eta1**k * float(np.linalg.norm(a ** (k + 1))) * np.sqrt(max(found.gram(k, k), 1e-12))
-        for k in (1, 2)
-    }
+    start = draw_start(rng, size, 2 * size, 2 * size, bounded_link, 0.3)
+    eta1, eta2 = 6.0, (2 * size) ** 0.2
+    found = regress(second_weights(start.W, start.a, start.batches, STRONG.slope, (eta1, 0.0)), start.a, eta1, 3)
+    lengths = {k: float(np.linalg.norm(start.a ** (k + 1))) * np.sqrt(max(found.gram(k, k), 1e-12)) for k in (1, 2)}
+    return {f"strength{k}": eta2 * eta1**k * length for k, length in lengths.items()}
 
 
 def two_small_steps(rng: np.random.Generator, size: int, batch: str) -> dict[str, float]:
@@ -82,21 +79,17 @@ def two_small_steps(rng: np.random.Generator, size: int, batch: str) -> dict[str
 
     The direction is (W2 - W0) a, which the readout picks out of all rows.
     """
-    teacher = Teacher(draw_directions(size, 1, rng), (bounded_link,), 0.3)
-    W, a = draw_weights("gaussian", size, 2 * size, rng), draw_readout("uniform", 2 * size, rng)
-    first = draw_batch(teacher, size, rng)
-    second = first if batch == "reused" else draw_batch(teacher, size, rng)
-    before = W @ a
-    step_in_place(W, a, mean_gradient(W, first, weak_slope), 1.0)
-    step_in_place(W, a, mean_gradient(W, second, weak_slope), 1.0)
-    learned = W @ a - before
-    return {"cosine2": float(teacher.directions[:, 0] @ learned) ** 2 / float(learned @ learned)}
+    start = draw_start(rng, size, 2 * size, size, bounded_link, 0.3, batch)
+    before = start.W @ start.a
+    second_weights(start.W, start.a, start.batches, WEAK.slope, (1.0, 1.0))
+    learned = start.W @ start.a - before
+    return {"cosine2": float(start.beta @ learned) ** 2 / float(learned @ learned)}
 
 
 def total(case: str) -> float:
     """1 + Lambda of a case."""
-    _, degree, alpha1, alpha2, _, _ = CASES[case]
-    return float(phase(Fraction(alpha1), Fraction(alpha2), degree).total)
+    here = CASES[case]
+    return float(phase(*here.alphas, here.degree).total)
 
 
 def exponent(k: int) -> float:
@@ -152,6 +145,7 @@ def _one_step(batch: str, other: str) -> Check:
 CHECKS: tuple[Check, ...] = (
     _count("two", "degree 2 at (.35, .25): two outliers", "Lambda counted for the total", 1.0),
     _count("relu", "ReLU at (.35, .2), Lambda = 1: two outliers", "Lambda counted for the total", 1.0),
+    _count("three", "degree 3 at (.4, .25), Lambda = 2: three outliers", "no third coefficient: Lambda = 1", 2.0),
     _count("below", "degree 2 at (.2, .2), below the line: one outlier", "the cap L alone", 2.0),
     _exponent(1),
     _exponent(2),

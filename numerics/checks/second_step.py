@@ -12,58 +12,30 @@ from collections.abc import Callable
 
 import numpy as np
 import sympy as sp
-from numpy.typing import NDArray
 
 from numerics.alignment import Kink, direct_limits, float_moments, further_direction
 from numerics.check import Check, Control, Ladder
-from numerics.network import (
-    Batch,
-    Teacher,
-    draw_batch,
-    draw_directions,
-    draw_readout,
-    draw_weights,
-    mean_gradient,
-    step_in_place,
+from numerics.network import Teacher, draw_batch, draw_directions, mean_gradient, step_in_place
+from numerics.second_step import Regression, regress, second_weights
+from numerics.two_steps import (
+    STRONG,
+    Cubic,
+    Floats,
+    Start,
+    bounded_link,
+    draw_start,
+    he3_link,
+    relu_slope,
+    without_own,
 )
-from numerics.second_step import regress, second_weights
 from theory import symbols as s
 from theory.alignment import Geometry
-from theory.second_step import Label, Poly, PolynomialActivation, as_expression, residual, spike_function
+from theory.second_step import Label, Poly, as_expression, residual, spike_function
 from theory.target import AdditiveTarget, label
-
-Floats = NDArray[np.float64]
 
 SOURCE = "paper T, theorem on W2; mathematics T2"
 ALPHA, NOISE = 2.0, 0.3
-# sigma' = 1 + .6 z + .45 (z^2 - 1): its derivatives at 0 are all of order one, and sigma' is far from constant.
-SIGMA = PolynomialActivation(s.z + sp.Rational(3, 10) * (s.z**2 - 1) + sp.Rational(3, 20) * (s.z**3 - 3 * s.z))
 ORDERS = 3
-
-
-def sigma_moment(k: int, b: int, c: int) -> float:
-    """Moments of the activation as floats."""
-    return float(SIGMA(k, b, c))
-
-
-def dsigma(z: Floats) -> Floats:
-    """The activation's derivative."""
-    return 1 + 0.6 * z + 0.45 * (z**2 - 1)
-
-
-def bounded_link(z: Floats, mean: float = 0.0) -> Floats:
-    """sin(1.2 z) + .8 cos(1.5 z), centred, plus a mean."""
-    return np.asarray(np.sin(1.2 * z) + 0.8 * np.cos(1.5 * z) - 0.8 * np.exp(-1.125) + mean)
-
-
-def he3_link(z: Floats) -> Floats:
-    """1.5 (tanh(He_3/sqrt 6) minus its linear part): bounded by a line, odd, information exponent 3."""
-    return np.asarray(1.5 * (np.tanh((z**3 - 3 * z) / np.sqrt(6)) - _he3_slope() * z))
-
-
-@functools.cache
-def _he3_slope() -> float:
-    return float_moments(lambda z: np.tanh((z**3 - 3 * z) / np.sqrt(6)), nodes=400)(1, 1)
 
 
 def geometry(mean: float, batch: str) -> Geometry:
@@ -75,7 +47,7 @@ def geometry(mean: float, batch: str) -> Geometry:
 def function(k: int, mean: float, batch: str, reading: str) -> Poly:
     """F_k of a reading for the bounded link."""
     target = geometry(mean, batch).target
-    return spike_function(k, batch, reading, sigma_moment, label(target, 1 / ALPHA))
+    return spike_function(k, batch, reading, STRONG.moment, label(target, 1 / ALPHA))
 
 
 @functools.cache
@@ -87,77 +59,61 @@ def compiled(k: int, mean: float, batch: str) -> Callable[[Floats, Floats], Floa
     return found
 
 
-def without_own(batches: tuple[Batch, Batch]) -> tuple[Floats, Floats, Floats]:
-    """The second batch X, y, and q = X u with each sample's own term left out of u if the batch is reused."""
-    X1, y1 = batches[0].arrays()
-    X, y = batches[1].arrays()
-    q = X @ (X1.T @ y1) / len(y1)
-    if batches[0] is batches[1]:
-        q -= np.sum(X**2, axis=1) * y / len(y)
-    return X, y, np.asarray(q)
-
-
 def second_gradient(rng: np.random.Generator, size: int, batch: str, mean: float) -> dict[str, float]:
     """d = size, N = n = 2 d, t = eta1 a_j of standard deviation 1/2: ratios b_k.bhat_k/|bhat_k|^2 and beta.b_k."""
-    teacher = Teacher(draw_directions(size, 1, rng), (functools.partial(bounded_link, mean=mean),), NOISE)
-    width, n = 2 * size, int(ALPHA * size)
-    W, a = draw_weights("gaussian", size, width, rng), draw_readout("uniform", width, rng)
-    first = draw_batch(teacher, n, rng)
-    batches = (first, first if batch == "reused" else draw_batch(teacher, n, rng))
-    eta1 = 0.5 * np.sqrt(width)
-    found = regress(second_weights(W, a, batches, dsigma, (eta1, 0.0)), a, eta1, ORDERS)
-    X, y, q = without_own(batches)
+    n = int(ALPHA * size)
+    start = draw_start(rng, size, 2 * size, n, functools.partial(bounded_link, mean=mean), NOISE, batch)
+    found = _measured(start, 0.5)
+    X, y, q = without_own(start.batches)
     result = {}
     for k in range(1, ORDERS):
         expected = X.T @ compiled(k, mean, batch)(y, q) / n
         result[f"ratio{k}"] = found.signal(expected, k) / float(expected @ expected)
-        result[f"signal{k}"] = found.signal(teacher.directions[:, 0], k)
+        result[f"signal{k}"] = found.signal(start.beta, k)
     return result
+
+
+def _measured(start: Start, scale: float) -> Regression:
+    """The second gradient of the ledger's activation, regressed on t = eta1 a_j of standard deviation `scale`."""
+    eta1 = scale * np.sqrt(len(start.a))
+    gradient = second_weights(start.W, start.a, start.batches, STRONG.slope, (eta1, 0.0))
+    return regress(gradient, start.a, eta1, ORDERS)
 
 
 def he3_gradient(rng: np.random.Generator, size: int, batch: str) -> dict[str, float]:
     """Cosine with beta of the coefficient of t^2 in the second gradient, odd link of information exponent 3."""
-    teacher = Teacher(draw_directions(size, 1, rng), (he3_link,), NOISE)
-    width, n = 2 * size, int(ALPHA * size)
-    W, a = draw_weights("gaussian", size, width, rng), draw_readout("uniform", width, rng)
-    first = draw_batch(teacher, n, rng)
-    batches = (first, first if batch == "reused" else draw_batch(teacher, n, rng))
-    eta1 = np.sqrt(width)
-    found = regress(second_weights(W, a, batches, dsigma, (eta1, 0.0)), a, eta1, ORDERS)
-    beta = teacher.directions[:, 0]
-    return {"signal": found.signal(beta, 2), "cosine": found.signal(beta, 2) / np.sqrt(max(found.gram(2, 2), 1e-12))}
+    start = draw_start(rng, size, 2 * size, int(ALPHA * size), he3_link, NOISE, batch)
+    found = _measured(start, 1.0)
+    signal = found.signal(start.beta, 2)
+    return {"signal": signal, "cosine": signal / np.sqrt(max(found.gram(2, 2), 1e-12))}
 
 
 def he3_limit(batch: str, cosine: bool) -> float:
     """T3's beta.b_2, or its cosine, in the reading `full` for that link."""
     target = AdditiveTarget((float_moments(he3_link, nodes=400),), NOISE**2, float)
     here = Geometry(target, 1 / ALPHA, batch)
-    F = spike_function(2, batch, "full", sigma_moment, label(target, 1 / ALPHA))
+    F = spike_function(2, batch, "full", STRONG.moment, label(target, 1 / ALPHA))
     return float(here.signal(F) / (np.sqrt(here.gram(F, F)) if cosine else 1.0))
 
 
 # Quadratic, so that the output is linear in eta1 a_j up to terms even in a_j, which cancel in the sum over neurons.
-SQUARED = PolynomialActivation(s.z + sp.Rational(3, 10) * (s.z**2 - 1))
+SQUARED = Cubic(sp.Rational(3, 10))
 SQUARED_STEP = 0.3  # eta1/sqrt(N)
 
 
 def squared_gradient(rng: np.random.Generator, size: int) -> dict[str, float]:
     """The second gradient of the squared loss, reused batch, E y = 1: its coefficient b_0 against y - f(x; W1)."""
-    teacher = Teacher(draw_directions(size, 1, rng), (functools.partial(bounded_link, mean=1.0),), NOISE)
     width, n = 2 * size, int(ALPHA * size)
-    W, a = draw_weights("gaussian", size, width, rng), draw_readout("uniform", width, rng)
-    batch = draw_batch(teacher, n, rng)
+    start = draw_start(rng, size, width, n, functools.partial(bounded_link, mean=1.0), NOISE)
+    W, a, batch = start.W, start.a, start.batches[0]
     eta1 = SQUARED_STEP * np.sqrt(width)
-
-    def slope(z: Floats) -> Floats:
-        return 1 + 0.6 * z
 
     def remainder(P: Floats, y: Floats) -> Floats:
         return np.asarray(y - (P + 0.3 * (P**2 - 1)) @ a / np.sqrt(width))
 
-    step_in_place(W, a, mean_gradient(W, batch, slope, remainder), eta1)
-    found = regress(mean_gradient(W, batch, slope, remainder), a, eta1, 2)
-    X, y, q = without_own((batch, batch))
+    step_in_place(W, a, mean_gradient(W, batch, SQUARED.slope, remainder), eta1)
+    found = regress(mean_gradient(W, batch, SQUARED.slope, remainder), a, eta1, 2)
+    X, y, q = without_own(start.batches)
     right = sum(c * y**i * q**j for (i, j), c in squared_residual().items())
     expected = X.T @ right / n
     return {"ratio0": found.signal(expected, 0) / float(expected @ expected)}
@@ -168,18 +124,13 @@ def squared_residual() -> Poly:
     """y - f(x; W1) in numbers."""
     here = Label(sp.Rational(1, 2), sp.Float(geometry(1.0, "reused").target.moment((0,), 1)), s.m2)
     values = {s.eta1: SQUARED_STEP, s.N: 1}
-    return {key: float(c.subs(values)) for key, c in residual("reused", SQUARED, here).items()}
+    return {key: float(c.subs(values)) for key, c in residual("reused", SQUARED.exact, here).items()}
 
 
 def _without_output() -> float:
     """The ratio if y stood in the place of y - f."""
     here, right = geometry(1.0, "reused"), squared_residual()
     return float(here.gram({(1, 0): 1.0}, right) / here.gram(right, right))
-
-
-def relu_slope(z: Floats) -> Floats:
-    """The derivative of ReLU."""
-    return np.asarray((z > 0).astype(float))
 
 
 def relu_further(alpha: float) -> tuple[Callable[[Floats, Floats], Floats], Callable[[Floats, Floats], Floats]]:
@@ -194,13 +145,11 @@ def kinked_gradient(rng: np.random.Generator, size: int) -> dict[str, float]:
     T6 is the first order in t = eta1 a_j; the orders left out bend the regression (by 10 % at t = .3), so t shrinks
     with the size and the gap decays as size^(-1/2).
     """
-    teacher = Teacher(draw_directions(size, 1, rng), (he3_link,), 0.0)
-    width = 20 * size
-    W, a = draw_weights("gaussian", size, width, rng), draw_readout("uniform", width, rng)
-    batch = draw_batch(teacher, size, rng)
-    eta1 = 0.3 * np.sqrt(100 / size) * np.sqrt(width)
-    found = regress(second_weights(W, a, (batch, batch), relu_slope, (eta1, 0.0)), a, eta1, 3, kinked=True)
-    X, y, q = without_own((batch, batch))
+    start = draw_start(rng, size, 20 * size, size, he3_link, 0.0)
+    eta1 = 0.3 * np.sqrt(100 / size) * np.sqrt(20 * size)
+    gradient = second_weights(start.W, start.a, start.batches, relu_slope, (eta1, 0.0))
+    found = regress(gradient, start.a, eta1, 3, kinked=True)
+    X, y, q = without_own(start.batches)
     F, _ = relu_further(1.0)
     expected = X.T @ F(y, q) / size
     return {"ratio": found.signal(expected, 3) / float(expected @ expected)}
@@ -223,7 +172,7 @@ def _rank_one_ratio(k: int, mean: float, batch: str) -> float:
 
 def _lower_derivative(k: int, mean: float, batch: str) -> float:
     """The ratio with E[sigma^(k)] in the place of E[sigma^(k+1)], both readings' leading constant."""
-    return float(sigma_moment(k, 0, 0) / sigma_moment(k + 1, 0, 0))
+    return float(STRONG.moment(k, 0, 0) / STRONG.moment(k + 1, 0, 0))
 
 
 def _full(k: int, mean: float, batch: str, mistake: str, wrong: Callable[[], float], resolution: float) -> Check:
