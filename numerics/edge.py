@@ -46,7 +46,7 @@ def matrix(values: ArrayLike, argument: str = "matrix") -> Floats:
     if not np.all(np.isfinite(array)):
         raise InputError(argument, "holds nan or infinite entries", "remove them")
     largest = float(np.max(np.abs(array)))
-    if largest and not 1e-60 <= largest <= 1e60:  # fourth powers are taken
+    if largest and not 1e-20 <= largest <= 1e20:  # fourth powers are taken, and the law's scale is a square
         raise InputError(argument, f"holds entries of size {largest:.1g}", "rescale it to entries nearer to 1")
     if not np.any(array - array.flat[0]):
         raise InputError(argument, "is constant", "give a matrix with a spectrum")
@@ -71,6 +71,16 @@ class Homogeneity:
         return {(False, False): "iid", (True, False): "rows", (False, True): "columns", (True, True): "both"}[unequal]
 
 
+def squared_singular_values(array: Floats) -> Floats:
+    """All squared singular values (decreasing, min(shape) of them) of a matrix of any content."""
+    wide = array if array.shape[0] <= array.shape[1] else array.T
+    return _descending(wide @ wide.T)
+
+
+def _descending(gram: Floats) -> Floats:
+    return np.asarray(np.maximum(np.linalg.eigvalsh(gram)[::-1], 0.0))
+
+
 @dataclass(frozen=True)
 class Spectrum:
     """A matrix's squared singular values (decreasing, min(shape) of them) and its leading singular vectors."""
@@ -88,7 +98,7 @@ def spectrum(array: Floats, count: Callable[[Floats], int] | int = 0) -> Spectru
     wide = array if array.shape[0] <= array.shape[1] else array.T
     gram = wide @ wide.T
     size = len(gram)
-    squared = np.maximum(np.linalg.eigvalsh(gram)[::-1], 0.0)
+    squared = _descending(gram)
     if squared[size // 2] <= 1e-15 * size * squared[0]:  # rounding errors of the Gram matrix, not noise
         raise InputError("matrix", "most of its singular values vanish: it has no bulk", "give noise plus low rank")
     vectors = count if isinstance(count, int) else count(squared)
@@ -216,20 +226,24 @@ class OutlierCount:
     """The outliers of a matrix: how many, at which alarm rate, the edge they passed, and each one's p-value.
 
     `rate` is None where none can be quoted, and `reason` says why. `scaled` is the side whose noise levels were
-    equalised first (none, rows, columns, both); all values then refer to the scaled matrix. `edge` is the limit edge
-    and `threshold` what noise exceeds at the rate, both as singular values; `variance` that of a noise entry.
+    equalised first (none, rows, columns, both); all values then refer to the scaled matrix, `analysed`. `edge` is the
+    limit edge and `threshold` what noise exceeds at the rate, both as singular values; `variance` that of a noise
+    entry, `tails` the noise entries' excess kurtosis.
     """
 
     count: int
     rate: float | None
     reason: str
     scaled: str
+    shape: tuple[int, int]
     variance: float
     edge: float
     threshold: float
     p_values: tuple[float, ...]
     spectrum: Spectrum
     homogeneity: Homogeneity
+    tails: float
+    analysed: Floats
 
 
 def count_outliers(values: ArrayLike, alarm: float = 0.01, *, adjust: bool = True) -> OutlierCount:
@@ -260,7 +274,7 @@ def count_outliers(values: ArrayLike, alarm: float = 0.01, *, adjust: bool = Tru
                 count = again
                 break
             count, removed = again, _unscale(array, found)
-    tails = homogeneity(analysed, found).kurtosis
+    tails = even.kurtosis if analysed is array else _kurtosis(residual(analysed, found))
     variance = noise_variance(found.squared, array.shape, count)
     reason = ""
     if scaled == "both":
@@ -274,12 +288,15 @@ def count_outliers(values: ArrayLike, alarm: float = 0.01, *, adjust: bool = Tru
         rate=None if reason else alarm,
         reason=reason,
         scaled={"iid": "none"}.get(scaled, scaled),
+        shape=(array.shape[0], array.shape[1]),
         variance=variance,
         edge=math.sqrt(large * MarchenkoPastur(small / large, variance).edges[1]),
         threshold=math.sqrt(noise_edge(array.shape, count, variance, kappa).threshold(alarm)),
         p_values=p_values,
         spectrum=found,
         homogeneity=even,
+        tails=tails,
+        analysed=analysed,
     )
 
 
@@ -300,7 +317,12 @@ def _unscale(array: Floats, found: Spectrum) -> Spectrum:
     return Spectrum(found.squared, left, right)
 
 
+def residual(array: Floats, found: Spectrum) -> Floats:
+    """The matrix less its leading triples."""
+    return array - found.left @ (found.left.T @ array) if found.left.shape[1] else array
+
+
 def _noise(array: Floats, found: Spectrum) -> tuple[Floats, tuple[Floats, Floats]]:
     """The matrix less its leading triples, and the shares of noise energy that rows and columns keep."""
-    noise = array - found.left @ (found.left.T @ array)
-    return noise, tuple(1 - np.sum(side**2, axis=1) for side in (found.left, found.right))
+    kept = tuple(1 - np.sum(side**2, axis=1) for side in (found.left, found.right))
+    return residual(array, found), kept

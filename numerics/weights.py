@@ -16,13 +16,23 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import minimize_scalar
 
-from numerics.edge import OutlierCount, Spectrum, count_outliers, equalise, matrix, spectrum
+from numerics.edge import (
+    HEAVY,
+    OutlierCount,
+    Spectrum,
+    count_outliers,
+    equalise,
+    matrix,
+    residual,
+    squared_singular_values,
+)
 from numerics.marchenko_pastur import Floats, MarchenkoPastur
 from numerics.spike import SpikedModel, rectangular
 from theory.errors import InputError
 
 SUFFIXES = (".npy", ".npz", ".csv")
 MISFIT = 0.01  # p-value of the fit below which the bulk is not called Marchenko-Pastur
+_MAGIC = {".npy": b"\x93NUMPY", ".npz": b"PK"}
 _SIDE = 128  # smaller side of the simulated matrices that calibrate the fit
 _DRAWS = 199
 
@@ -46,6 +56,10 @@ def read_matrix(path: str | Path, array: str | None = None, argument: str = "FIL
             raise InputError(argument, f"{file.name!r} is empty", "give a file that holds a matrix")
         if file.suffix.lower() == ".csv":
             return _read_csv(file, argument)
+        with file.open("rb") as opened:
+            start = opened.read(6)
+        if not start.startswith(_MAGIC[file.suffix.lower()]):  # NumPy would take it for a pickle
+            raise InputError(argument, f"{file.name!r} is no {file.suffix.lower()} file", "save it with NumPy")
         # Mapping the file checks its size against the header before anything is allocated.
         if file.suffix.lower() == ".npy":
             return np.asarray(np.load(file, mmap_mode="r", allow_pickle=False))
@@ -76,8 +90,11 @@ def _member(archive: np.lib.npyio.NpzFile, array: str | None, argument: str) -> 
     matrices = [name for name in names if _is_matrix(archive, name)]
     if len(matrices) == 1:
         return str(matrices[0])
-    found = ", ".join(matrices[:20]) or "none"
-    raise InputError(argument, f"the file holds {len(matrices)} matrices", f"name one with --array ({found})")
+    if not matrices:
+        held = ", ".join(names[:20]) or "nothing"
+        raise InputError(argument, f"the file holds no matrix, but {held}", "save an array of two dimensions")
+    choice = ", ".join(matrices[:20])
+    raise InputError(argument, f"the file holds {len(matrices)} matrices", f"name one with --array ({choice})")
 
 
 def _is_matrix(archive: np.lib.npyio.NpzFile, name: str) -> bool:
@@ -103,6 +120,10 @@ def _read_csv(file: Path, argument: str) -> Floats:
             if not lines and number == 1 and not any(_is_number(cell) for cell in cells):
                 continue  # column names
             column = next(index for index, cell in enumerate(cells, 1) if not _is_number(cell))
+            separator = _separator(cells[column - 1])
+            if separator:
+                problem = f"line {number} separates its numbers by {separator}"
+                raise InputError(argument, problem, "separate them by commas") from None
             problem = f"line {number}, column {column}: {cells[column - 1][:20]!r} is not a number"
             raise InputError(argument, problem, "give comma-separated numbers") from None
         lines.append(number)
@@ -112,6 +133,15 @@ def _read_csv(file: Path, argument: str) -> Floats:
     if not rows:
         raise InputError(argument, f"{file.name!r} holds no numbers", "give comma-separated numbers")
     return np.array(rows)
+
+
+def _separator(cell: str) -> str:
+    """What stands between the numbers of a cell that holds several; empty if it does not."""
+    for name, mark in (("semicolons", ";"), ("tabs", "\t"), ("spaces", None)):
+        parts = cell.split(mark)
+        if len(parts) > 1 and all(map(_is_number, parts)):
+            return name
+    return ""
 
 
 def _is_number(cell: str) -> bool:
@@ -126,9 +156,10 @@ def _is_number(cell: str) -> bool:
 class Fit:
     """How well Marchenko-Pastur fits the bulk.
 
-    `distance` is the largest gap between the distribution functions; `p` the share of iid noise matrices (entries drawn
-    from the matrix's own) with a larger one. `scale` and `ratio` are fitted to the bulk's middle quantiles alone, the
-    shape not being used: where the law fits they are the noise's scale and the ratio of smaller to larger side.
+    `distance` is the largest gap between the distribution functions; `p` the share of iid noise matrices with a larger
+    one, their entries drawn from the matrix's own, or Gaussian where those have heavy tails. `scale` and `ratio` are
+    fitted to the bulk's middle quantiles alone, the shape not being used: where the law fits they are the noise's scale
+    and the ratio of smaller to larger side.
     """
 
     distance: float
@@ -209,15 +240,15 @@ def analyse(
     # At a lax alarm rate an outlier may lie a hair inside the limit edge: its strength is then the threshold's.
     seen = np.maximum(values[: found.count], model.edges[1] * (1 + 1e-9))
     strengths = model.strength(seen) if found.count else np.empty(0)
-    fit = _fit(array, found, rng, draws)
+    fit = _fit(found, rng, draws)
     rate, reason = found.rate, found.reason
-    if fit.p < MISFIT and not reason:
-        rate, reason = None, f"Marchenko-Pastur does not fit the bulk (distance {fit.distance:.3g}, p = {fit.p:.2g})"
-    tails = found.homogeneity.kurtosis
+    if fit.p < MISFIT:
+        misfit = f"Marchenko-Pastur does not fit the bulk (distance {fit.distance:.3g}, p = {fit.p:.2g})"
+        rate, reason = None, f"{reason}; {misfit}" if reason else misfit
     return WeightSpectrum(
         shape=(array.shape[0], array.shape[1]),
         scale=scale,
-        scale_error=scale * math.sqrt((2 + max(tails, 0.0)) / (4 * large * small)),
+        scale_error=scale * math.sqrt((2 + max(found.tails, 0.0)) / (4 * large * small)),
         edge=found.edge,
         threshold=found.threshold,
         outliers=tuple(values[: found.count].tolist()),
@@ -284,13 +315,14 @@ def _overlaps(
     return tuple(rows)
 
 
-def _fit(array: Floats, found: OutlierCount, rng: np.random.Generator, draws: int) -> Fit:
-    large, small = max(array.shape), min(array.shape)
+def _fit(found: OutlierCount, rng: np.random.Generator, draws: int) -> Fit:
+    large, small = max(found.shape), min(found.shape)
     bulk = found.spectrum.squared[found.count :] / large
     distance = _distance(bulk, large, found.variance)
-    noise = array if found.scaled == "none" else equalise(array, _none(array), found.scaled)
-    entries = (noise - found.spectrum.left @ (found.spectrum.left.T @ noise)).ravel() if found.count else noise.ravel()
-    entries = entries - entries.mean()
+    entries = None
+    if found.tails <= HEAVY:
+        entries = residual(found.analysed, found.spectrum).ravel()
+        entries = entries - entries.mean()
     side = min(small, _SIDE)
     statistics = _null(entries, side, large / small, found.scaled, rng, draws)
     if side < small:
@@ -307,15 +339,17 @@ def _none(array: Floats) -> Spectrum:
     return Spectrum(np.empty(0), np.empty((array.shape[0], 0)), np.empty((array.shape[1], 0)))
 
 
-def _null(entries: Floats, side: int, aspect: float, scaled: str, rng: np.random.Generator, draws: int) -> Floats:
-    """size x distance of iid matrices with the given entries, the smaller side being `side`."""
+def _null(
+    entries: Floats | None, side: int, aspect: float, scaled: str, rng: np.random.Generator, draws: int
+) -> Floats:
+    """size x distance of iid matrices with the given (or Gaussian) entries, the smaller side being `side`."""
     other = round(side * aspect)
     found = np.empty(draws)
     for index in range(draws):
-        sample = rng.choice(entries, (side, other))
+        sample = rng.standard_normal((side, other)) if entries is None else rng.choice(entries, (side, other))
         if scaled != "none":
             sample = equalise(sample, _none(sample), "rows" if scaled == "both" else scaled)
-        values = spectrum(sample).squared / other
+        values = squared_singular_values(sample) / other
         found[index] = side * _distance(values, other, float(values.mean()))
     return found
 

@@ -80,6 +80,35 @@ def test_a_bulk_that_does_not_fit_is_said():
     assert "does not fit" in report.reason
 
 
+def heavy(g):
+    return g.standard_t(1.5, (80, 120))
+
+
+def sparse(g):
+    return g.standard_normal((80, 120)) * (g.random((80, 120)) < 0.03)
+
+
+def diagonal(g):
+    return np.diag(g.uniform(1, 2, 80))
+
+
+@pytest.mark.parametrize("draw", [heavy, sparse, diagonal])
+def test_entries_with_heavy_tails_do_not_fit(draw):
+    """Not even where any iid matrix of such entries would look the same."""
+    report = w.analyse(draw(rng(4)), rng=rng(), draws=199)
+    assert report.fit.p < 0.01
+    assert report.fit.distance > 0.05
+    assert report.rate is None
+    assert "heavy tails" in report.reason
+    assert "Marchenko-Pastur does not fit" in report.reason
+
+
+def test_moderate_tails_fit():
+    p = [w.analyse(rng(seed).laplace(size=(60, 90)), rng=rng(seed), draws=99).fit.p for seed in range(6)]
+    assert min(p) >= w.MISFIT
+    assert max(p) > 0.2
+
+
 def test_the_fit_p_value_is_uniform_under_the_null():
     p = [w.analyse(rng(seed).uniform(-1, 1, (24, 36)), rng=rng(seed)).fit.p for seed in range(14)]
     assert abs(np.mean(p) - 0.5) < 4 / np.sqrt(12 * 14)
@@ -175,8 +204,11 @@ class TestFiles:
         [
             ("a.txt", b"1", "suffix"),
             ("a.npy", b"", "empty"),
-            ("a.npy", b"not an array", "no plain array"),
-            ("a.npz", b"not an archive", "no plain array"),
+            ("a.npy", b"not an array", "no .npy file"),
+            ("a.npz", b"not an archive", "no .npz file"),
+            ("a.csv", b"a;b\n1;2\n3;4\n", "line 2 separates its numbers by semicolons"),
+            ("a.csv", b"1\t2\n3\t4\n", "by tabs"),
+            ("a.csv", b"1 2\n3 4\n", "by spaces"),
             ("a.csv", b"", "empty"),
             ("a.csv", b"\n\n", "no numbers"),
             ("a.csv", b"1,2\n3,x\n", "line 2, column 2"),
@@ -202,7 +234,7 @@ class TestFiles:
             ("o.npz", None, "no plain array"),
             ("two.npz", None, "2 matrices.*a, b"),
             ("two.npz", "c", "no array 'c'"),
-            ("none.npz", None, "0 matrices"),
+            ("none.npz", None, "no matrix, but a, b"),
             ("m.npy", "a", "single array"),
             ("short.npy", None, "cannot be read"),
             ("missing.npy", None, "no file"),
