@@ -30,11 +30,18 @@ from typing import Any
 
 import sympy as sp
 
-from derivations.verify import Domain, Undecided, asymptotic, compare, equal, tends
+from derivations.verify import Domain, Refuted, Undecided, asymptotic, compare, equal, tends
 
 
 class DerivationError(AssertionError):
-    """A step of a derivation is wrong or could not be decided, or the chain does not reach its claim."""
+    """A step of a derivation is wrong or could not be decided, or the chain does not reach its claim.
+
+    `held` counts the steps and claims before it, of `parts`; `refuted` is False where nothing was decided.
+    """
+
+    def __init__(self, message: str, held: int = 0, parts: int = 1, refuted: bool = True) -> None:
+        super().__init__(message)
+        self.held, self.parts, self.refuted = held, parts, refuted
 
 
 @dataclass(frozen=True)
@@ -313,7 +320,8 @@ def _verify(derivation: Derivation) -> Verified:
     done: list[tuple[Step, Relation, str]] = []
     chains: list[list[Any]] = []
     links: list[list[Relation]] = []
-    for number, step in enumerate(derivation.steps(), 1):
+    steps, claims = tuple(derivation.steps()), _claims(derivation)
+    for number, step in enumerate(steps, 1):
         expression = sp.sympify(step.expression, strict=True)
         if expression in (sp.true, sp.false):
             raise DerivationError(
@@ -339,22 +347,34 @@ def _verify(derivation: Derivation) -> Verified:
             try:
                 way = relation.check(_expand(before, names), _expand(expression, names), domain)
             except Undecided as error:
-                raise DerivationError(
+                text = (
                     f"{derivation.id}, step {number} ({step.reason}): {before} {relation.plain} {expression}: {error}"
-                ) from None
+                )
+                parts = len(steps) + len(claims)
+                raise DerivationError(text, number - 1, parts, isinstance(error, Refuted)) from None
         if not (isinstance(relation, Given) and relation.define is not None):
             chains[-1].append(expression)
             links[-1].append(relation)
         seen |= {*sp.preorder_traversal(expression), named(relation)} - {None}
         done.append((Step(expression, relation, step.reason), relation, way))
+    runs = [run for chain, kinds in zip(chains, links, strict=True) for run in _runs(chain, kinds)]
+    expanded = [_Run(run.symbol, tuple(_expand(e, names) for e in run.members), run.orders) for run in runs]
+    reached: list[str] = []
+    for claim in claims:
+        how = _reached(derivation, claim, runs, expanded)
+        if how is None:
+            text = f"{derivation.id}: no chain of steps reaches the claim {claim}"
+            raise DerivationError(text, len(steps) + len(reached), len(steps) + len(claims))
+        reached.append(how)
+    return Verified(derivation, claims, tuple(done), tuple(reached))
+
+
+def _claims(derivation: Derivation) -> tuple[Any, ...]:
     claimed = derivation.claim()
     claims = tuple(claimed) if isinstance(claimed, tuple | list | sp.Tuple) else (sp.sympify(claimed, strict=True),)
     if any(claim in (sp.true, sp.false) for claim in claims):
         raise DerivationError(f"{derivation.id}: SymPy reads the claim as a truth value: no content")
-    runs = [run for chain, kinds in zip(chains, links, strict=True) for run in _runs(chain, kinds)]
-    expanded = [_Run(run.symbol, tuple(_expand(e, names) for e in run.members), run.orders) for run in runs]
-    reached = tuple(_reached(derivation, claim, runs, expanded) for claim in claims)
-    return Verified(derivation, claims, tuple(done), reached)
+    return claims
 
 
 def _expand(expression: Any, names: Mapping[Any, Any]) -> Any:
@@ -385,7 +405,7 @@ def _runs(chain: list[Any], links: list[Relation]) -> list[_Run]:
     return runs
 
 
-def _reached(derivation: Derivation, claim: Any, runs: list[_Run], expanded: list[_Run]) -> str:
+def _reached(derivation: Derivation, claim: Any, runs: list[_Run], expanded: list[_Run]) -> str | None:
     """How the claim is reached: literally; or both of its sides lie in one stretch of equalities; or it ends one."""
     domain = Domain(derivation.domain, f"{derivation.id}:claim")
     order = {"==": "="}.get(getattr(claim, "rel_op", "="), getattr(claim, "rel_op", "="))
@@ -402,7 +422,7 @@ def _reached(derivation: Derivation, claim: Any, runs: list[_Run], expanded: lis
             return _first(claim, members, domain)
         except Undecided:
             continue
-    raise DerivationError(f"{derivation.id}: no chain of steps reaches the claim {claim}")
+    return None
 
 
 def _first(target: Any, members: list[Any], domain: Domain) -> str:

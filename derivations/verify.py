@@ -118,6 +118,9 @@ def equal(a: Any, b: Any, domain: Domain) -> str:
     if not symbols and _enclosed(a - b):
         return f"enclosure: the difference vanishes to {DIGITS} digits"
     if trouble is not None:
+        gap = sp.expand((a - b).doit())
+        if gap.is_Number and gap != 0:
+            raise Refuted(f"the difference is {gap}")
         raise trouble
     checked = _look(a, b, domain.points(symbols, POINTS), DIGITS)
     return f"checked to {DIGITS} digits" + (f" at {checked} points" if symbols else "")

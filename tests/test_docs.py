@@ -46,8 +46,26 @@ def test_the_example_is_short_and_shown() -> None:
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_the_example_is_checked(jobs: int) -> None:
-    (result,) = bulkedge.check([str(EXAMPLE)], jobs=jobs).results
-    assert result.passed
+    report = bulkedge.check([str(EXAMPLE)], jobs=jobs)
+    assert [(c["id"], c["verdict"], c["control"]) for c in report.payload()["checks"]] == [
+        ("X1", "CONFIRMED", "REFUTED"),
+        ("X1.larger", "CONFIRMED", "REFUTED"),
+    ]
+
+
+def test_a_file_of_derivations_only_is_in_the_book_and_the_report(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tex, "engine", lambda: None)
+    file = tmp_path / "derived.py"
+    file.write_text(EXAMPLE.read_text() + "CHECKS = ()\n")
+    assert [c["id"] for c in bulkedge.check([str(file)]).payload()["checks"]] == ["X1.larger"]
+    assert bulkedge.paper([str(file)], out=str(tmp_path / "book")).files == ("X1.larger.tex", "book.tex")
+    assert "The larger of two" in (tmp_path / "book" / "book.tex").read_text()
+    assert bulkedge.report(str(tmp_path / "page"), [str(file)]).statements == (
+        ("X1", "The larger of two", "none", 0, 0),
+    )
+    assert "Derivation X1.larger" in (tmp_path / "page" / "index.html").read_text()
 
 
 def test_the_example_is_in_the_book_and_the_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,47 +14,77 @@ from bulkedge.result import Result, Table
 
 if TYPE_CHECKING:
     from bulkedge.registry import Erratum
+    from derivations.derivation import Derivation
+    from derivations.verdict import Judged
     from numerics.check import Check, CheckResult
     from numerics.runner import Progress
 
 
 @dataclass(frozen=True)
 class CheckReport(Result):
-    """The outcome of a run of the ledger: one CheckResult per check."""
+    """The outcome of a run of the ledger: one CheckResult per check, one Judged per derivation of a user's own file."""
 
     command: ClassVar[str] = "check"
     results: tuple[CheckResult, ...]
     errata: tuple[tuple[str, Erratum], ...] = ()
+    derivations: tuple[Judged, ...] = ()
 
     @property
     def exit_status(self) -> int:
-        """0 iff every check is CONFIRMED and every control REFUTED."""
-        return 0 if all(r.passed for r in self.results) else 1
+        """0 iff every check and derivation is CONFIRMED and every control REFUTED."""
+        return 0 if self._passed() == len(self.results) + len(self.derivations) else 1
+
+    def _passed(self) -> int:
+        return sum(r.passed for r in self.results) + sum(j.passed for j in self.derivations)
 
     def payload(self) -> dict[str, Any]:
-        """`checks`: list of id, claim, predicted, measured, stderr, verdict, control (and margin, resolution, ...)."""
+        """`checks`: list of id, claim, predicted, measured, stderr, verdict, control (and margin, resolution, ...).
+
+        A derivation predicts the number of its steps and claims, and measures how many of them hold.
+        """
         return {
             "checks": [
-                {
-                    "id": r.check.id,
-                    "claim": r.check.claim,
-                    "source": r.check.source,
-                    "predicted": _text(r.predicted),
-                    "measured": _text(r.measured.value),
-                    "stderr": _text(r.measured.stderr),
-                    "bias": _text(r.measured.bias),
-                    "trials": r.measured.n,
-                    "resolution": _text(r.check.resolution),
-                    "verdict": r.verdict.value,
-                    "control": r.control.value,
-                    "control_mistake": r.check.control.mistake,
-                    "control_predicted": _text(r.control_predicted),
-                }
-                for r in self.results
+                *(
+                    {
+                        "id": r.check.id,
+                        "claim": r.check.claim,
+                        "source": r.check.source,
+                        "predicted": _text(r.predicted),
+                        "measured": _text(r.measured.value),
+                        "stderr": _text(r.measured.stderr),
+                        "bias": _text(r.measured.bias),
+                        "trials": r.measured.n,
+                        "resolution": _text(r.check.resolution),
+                        "verdict": r.verdict.value,
+                        "control": r.control.value,
+                        "control_mistake": r.check.control.mistake,
+                        "control_predicted": _text(r.control_predicted),
+                    }
+                    for r in self.results
+                ),
+                *(
+                    {
+                        "id": j.derivation.id,
+                        "claim": f"{j.derivation.title}: every step and claim holds",
+                        "source": j.derivation.source,
+                        "predicted": str(j.parts),
+                        "measured": str(j.held),
+                        "stderr": "0",
+                        "bias": "0",
+                        "trials": 1,
+                        "resolution": "1",
+                        "verdict": j.verdict.value,
+                        "control": j.control.value,
+                        "control_mistake": _mistake(j),
+                        "control_predicted": str(j.parts),
+                        "evidence": j.evidence,
+                    }
+                    for j in self.derivations
+                ),
             ],
             **({"errata": self._errata()} if self.errata else {}),
-            "passed": sum(r.passed for r in self.results),
-            "failed": sum(not r.passed for r in self.results),
+            "passed": self._passed(),
+            "failed": len(self.results) + len(self.derivations) - self._passed(),
         }
 
     def _errata(self) -> list[dict[str, Any]]:
@@ -86,7 +116,7 @@ class CheckReport(Result):
         return Table(columns, rows, f"errata: {len(rows)} printed statements and what the checks found")
 
     def tables(self) -> tuple[Table, ...]:
-        """One row per check; with errata, these first."""
+        """One row per check, then per derivation; with errata, these first."""
         columns = ("ID", "claim", "predicted", "measured", "verdict", "negative control", "verdict on it")
         rows = tuple(
             (
@@ -100,7 +130,20 @@ class CheckReport(Result):
             )
             for r in self.results
         )
+        rows += tuple(
+            (
+                j.derivation.id,
+                j.derivation.title,
+                f"{j.parts} steps and claims",
+                f"{j.held} hold" + (f" ({j.evidence})" if j.verdict.value == "CONFIRMED" else ""),
+                j.verdict.value,
+                _mistake(j),
+                j.control.value,
+            )
+            for j in self.derivations
+        )
         failed = [r.check.id for r in self.results if not r.passed]
+        failed += [j.derivation.id for j in self.derivations if not j.passed]
         title = f"{len(rows) - len(failed)} passed, {len(failed)} failed" + (f": {', '.join(failed)}" if failed else "")
         return (*((self._errata_table(),) if self.errata else ()), Table(columns, rows, title))
 
@@ -108,12 +151,21 @@ class CheckReport(Result):
         """An array of IDs, predictions and measurements."""
         from derivations.render import escape
 
-        body = r" \\ ".join(
+        lines = [
             rf"\text{{{escape(r.check.id)}}} & {r.predicted:.6g} & {r.measured.value:.6g} \pm {r.measured.stderr:.1g}"
             rf" & \text{{{r.verdict.value}}}"
             for r in self.results
-        )
+        ]
+        lines += [
+            rf"\text{{{escape(j.derivation.id)}}} & {j.parts} & {j.held} & \text{{{j.verdict.value}}}"
+            for j in self.derivations
+        ]
+        body = r" \\ ".join(lines)
         return rf"\begin{{array}}{{lrrl}} {body} \end{{array}}"
+
+
+def _mistake(judged: Judged) -> str:
+    return f"a mistake planted in step {judged.planted}"
 
 
 def _text(value: float) -> str:
@@ -137,23 +189,28 @@ def configure(parser: argparse.ArgumentParser) -> None:
     workers.configure(parser, os.cpu_count() or 1)
 
 
-def select(names: Sequence[str]) -> tuple[Check, ...]:
+def select(names: Sequence[str]) -> tuple[tuple[Check, ...], tuple[Derivation, ...]]:
     """The checks whose ID is named, or begins with a name and a dot, or with a prefix such as "H"; a name that ends
-    in ".py" is a file of the user's own checks. No name: the whole ledger.
+    in ".py" is a file of the user's own checks and derivations. No name: the whole ledger.
 
-    Errors: InputError for a name that matches nothing, and for a file without checks.
+    Errors: InputError for a name that matches nothing, and for a file without checks and derivations.
     """
     from bulkedge import registry, user_file
     from theory.errors import InputError
 
     if not names:
-        return registry.checks()
+        return registry.checks(), ()
     chosen: dict[str, Check] = {}
+    derivations: dict[str, Derivation] = {}
     for name in names:
         if name.endswith(".py"):
-            matching = list(getattr(user_file.load(name), "CHECKS", ()))
-            if not matching:
-                raise InputError("FILE", f"{name!r} exports no CHECKS", "give it CHECKS, a tuple of Check")
+            module = user_file.load(name)
+            matching = list(getattr(module, "CHECKS", ()))
+            own = {d.id: d for d in getattr(module, "DERIVATIONS", ())}
+            if not matching and not own:
+                remedy = "give it CHECKS, a tuple of Check, or DERIVATIONS, a tuple of Derivation"
+                raise InputError("FILE", f"{name!r} exports no CHECKS and no DERIVATIONS", remedy)
+            derivations |= own
         else:
             available = registry.checks()
             matching = [c for c in available if c.id == name or c.id.startswith(name + ".")]
@@ -162,7 +219,7 @@ def select(names: Sequence[str]) -> tuple[Check, ...]:
                 ids = ", ".join(dict.fromkeys(registry.owner(c.id) for c in available))
                 raise InputError("ID", f"no check is named {name[:40]!r} or begins with it", f"checks exist for {ids}")
         chosen.update((c.id, c) for c in matching)
-    return tuple(chosen.values())
+    return tuple(chosen.values()), tuple(derivations.values())
 
 
 def select_errata(names: Sequence[str]) -> tuple[tuple[str, Erratum], ...]:
@@ -197,21 +254,44 @@ def check(
     All trials go through one pool of `jobs` worker processes, or of the Dask cluster whose scheduler is at `cluster`
     (or inside joblib.parallel_config(backend="dask")); the numbers do not depend on it. `store` keeps finished trials,
     so that a run that was killed goes on. `errata` runs the evidence of the errata (of the named statements) and lists
-    what was printed, found and corrected.
+    what was printed, found and corrected. The derivations of a user's own file are verified step by step, with a
+    planted mistake as their control.
     Accuracy: a check is CONFIRMED iff |measured - predicted| <= 4 stderr + bias < resolution (numerics.check).
     Errors: InputError for unknown names, a seed, a number of jobs, a cluster or a store that is not usable.
     """
     from bulkedge import registry
 
     found = select_errata(names) if errata else ()
-    chosen = [c for c in registry.checks() if any(c.id in e.evidence for _, e in found)] if errata else select(names)
+    derived: tuple[Derivation, ...] = ()
+    if errata:
+        chosen = tuple(c for c in registry.checks() if any(c.id in e.evidence for _, e in found))
+    else:
+        chosen, derived = select(names)
     how: dict[str, Any] = {"full": full, "seed": seed, "jobs": jobs, "store": store, "cluster": cluster}
     results = run_selected(chosen, **how, progress=progress)
     inputs = {"names": [*names], **how, "errata": errata}
     setting = f"seed {seed}; margin = 4 standard errors + bias"
-    return CheckReport(
-        inputs, setting, tuple(dict.fromkeys(registry.owner(r.check.id) for r in results)), (), results, found
-    )
+    judged = tuple(_judged(d) for d in derived)
+    ids = [*(r.check.id for r in results), *(d.id for d in derived)]
+    notes = tuple(j.evidence for j in judged if j.verdict.value != "CONFIRMED")
+    return CheckReport(inputs, setting, tuple(dict.fromkeys(map(registry.owner, ids))), notes, results, found, judged)
+
+
+def _judged(derivation: Derivation) -> Judged:
+    """The verdict on a user's derivation; what fails in the user's own code is unusable input."""
+    from derivations.derivation import DerivationError
+    from derivations.verdict import judge
+    from theory.errors import InputError
+
+    try:
+        return judge(derivation)
+    except (DerivationError, InputError):
+        raise
+    except Exception as error:
+        text = f"{type(error).__name__}: {error}"
+        raise InputError(
+            "FILE", f"the derivation {derivation.id} fails with {text[:200]}", "make its steps run on their own first"
+        ) from error
 
 
 def run_selected(

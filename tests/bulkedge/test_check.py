@@ -134,3 +134,64 @@ def test_unusable_input_is_one_line_and_exit_2(
         assert out == ""
         assert err.startswith("bulkedge: ")
         assert err.count("\n") == 1
+
+
+DERIVED = """
+import sympy as sp
+from bulkedge import Derivation, Step
+from theory.symbols import rho, z
+
+def right():
+    yield Step((rho + 1) ** 2)
+    yield Step(rho**2 + 2 * rho + 1, "=", "expand")
+
+def wrong():
+    yield Step((rho + 1) ** 2)
+    yield Step(rho**2 + 1, "=", "forget the mixed term")
+
+def broken():
+    yield Step(rho / no_such_name)
+
+DERIVATIONS = (
+    Derivation("X1.right", "Right", lambda: rho**2 + 2 * rho + 1, right, "my note"),
+    Derivation("X1.wrong", "Wrong", lambda: rho**2 + 1, wrong, "my note"),
+    Derivation("X2.broken", "Broken", lambda: rho, broken, "my note"),
+)
+"""
+
+
+def test_a_file_of_derivations_only(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text(DERIVED + "DERIVATIONS = DERIVATIONS[:1]\n")
+    assert main(["check", str(file), "--json"]) == 0
+    (line,) = json.loads(capsys.readouterr().out)["checks"]
+    assert {line[k] for k in ("id", "verdict", "control")} == {"X1.right", "CONFIRMED", "REFUTED"}
+    assert (line["predicted"], line["measured"], line["stderr"], line["evidence"]) == ("3", "3", "0", "exact")
+    assert main(["check", str(file)]) == 0
+    assert "3 steps and claims" in capsys.readouterr().out
+    assert main(["check", str(file), "--latex"]) == 0
+    assert r"\text{X1.right} & 3 & 3 & \text{CONFIRMED}" in capsys.readouterr().out
+
+
+def test_a_wrong_derivation_is_refuted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text(DERIVED + "DERIVATIONS = DERIVATIONS[:2]\n")
+    assert main(["check", str(file), "--json"]) == 1
+    out = json.loads(capsys.readouterr().out)
+    assert [(c["id"], c["verdict"]) for c in out["checks"]] == [("X1.right", "CONFIRMED"), ("X1.wrong", "REFUTED")]
+    assert (out["checks"][1]["predicted"], out["checks"][1]["measured"]) == ("3", "1")
+    assert out["notes"][0].startswith("X1.wrong, step 2 (forget the mixed term)")
+    assert (out["passed"], out["failed"]) == (1, 1)
+
+
+def test_a_derivation_that_does_not_run_is_unusable_input(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text(DERIVED)
+    assert main(["check", str(file)]) == 2
+    out, error = capsys.readouterr()
+    assert out == ""
+    assert "X2.broken fails with NameError" in error
+    assert error.count("\n") == 1
+    file.write_text("EMPTY = 1\n")
+    assert main(["check", str(file)]) == 2
+    assert "exports no CHECKS and no DERIVATIONS" in capsys.readouterr().err
