@@ -284,6 +284,15 @@ class Printer(LatexPrinter):  # type: ignore[misc]  # SymPy ships no types
                 return str(self._print(sp.Mul(numerator, *others, 1 / _ROOT_2PI)))
         return str(super()._print_Mul(expr))
 
+    def _print_Sum(self, expr: sp.Sum) -> str:
+        # SymPy's own stacks several ranges under one sign.
+        signs = (
+            rf"\sum_{{{self._print(i)}={self._print(low)}}}^{{{self._print(high)}}}"
+            for i, low, high in expr.limits[::-1]
+        )
+        body = self._print(expr.function)
+        return " ".join([*signs, rf"\left({body}\right)" if isinstance(expr.function, sp.Add) else body])
+
     # -- powers: square roots as roots, other fractional powers as exponents
 
     def _print_Pow(self, expr: sp.Pow) -> str:

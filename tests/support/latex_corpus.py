@@ -7,10 +7,12 @@ from typing import Any
 
 import sympy as sp
 
-from bulkedge import registry
+from bulkedge import book, registry
+from derivations.derivation import Relation, named
 from theory import catalogue
 from theory.hermite import general_term
 from theory.nonlinearity import nonlinearity
+from theory.scaling import PAPERS, ridge_factor, step_factor
 
 
 def parts(expression: Any) -> list[Any]:
@@ -29,11 +31,22 @@ def formulas() -> tuple[tuple[str, Any], ...]:
     for d in registry.derivations():
         # Not verified here: that is the derivations' own test, and takes longer.
         found.append((f"{d.id}:claim", d.claim()))
-        found += [(f"{d.id}:{i}", sp.sympify(step.expression, strict=True)) for i, step in enumerate(d.steps(), 1)]
+        for i, step in enumerate(d.steps(), 1):
+            found.append((f"{d.id}:{i}", sp.sympify(step.expression, strict=True)))
+            name = named(step.relation) if isinstance(step.relation, Relation) else None
+            if name is not None:
+                found.append((f"{d.id}:{i}:name", name))
+        found += [(f"{d.id}:condition", condition) for condition in d.domain if condition != sp.true]
     for entry in catalogue.CATALOGUE.values():
         f = nonlinearity(entry.name)
         found.append((entry.name, f.expr))
         term = general_term(f, "probabilist")
         if term is not None:
             found.append((f"{entry.name}:term", term))
+    found += [("book:notation", sp.sympify(letters)) for letters, _ in book.NOTATION]
+    found += [(f"book:{name}", expression) for name, expression in book.CONVENTIONS]
+    for key, paper in PAPERS.items():
+        found += [(f"book:{key}:step", step_factor(key, "O"))] if paper.rate is not None else []
+        found += [(f"book:{key}:ridge", ridge_factor(key, "O"))] if paper.ridge is not None else []
+        found += [(f"book:{key}:{name}", sp.sympify(value)) for name, value in paper.ratios.items()]
     return tuple(found)

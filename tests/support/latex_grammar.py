@@ -1,7 +1,8 @@
 """A reader of what the house printer emits: LaTeX -> a number, by recursive descent. For tests only.
 
 It knows nothing of SymPy: symbols are given as LaTeX names with values, so a misprint of the printer shows up as a
-different number (or as text that cannot be read).
+different number (or as text that cannot be read). Unnamed functions, sequences and expectations have the values of
+latex_samples.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import latex_samples
 import mpmath as mp
 
 Value = Any
@@ -48,12 +50,20 @@ FUNCTIONS: dict[str, Callable[..., Value]] = {
 CONSTANTS = {r"\pi": mp.pi, r"\infty": mp.inf, "e": mp.e, r"\mathrm{i}": mp.mpc(0, 1)}
 
 
-def read(tex: str, names: tuple[str, ...] = ()) -> Node:
+BETWEEN = ("=", r"\leq", r"\geq", "<", ">", r"\neq", r"\to", r",\qquad", r",\quad", ", \\qquad", ", \\quad", ",")
+
+
+MANY = 60  # terms of a series
+
+
+def read(
+    tex: str, names: tuple[str, ...] = (), functions: tuple[str, ...] = (), sequences: tuple[str, ...] = ()
+) -> Node:
     """The formula as a function of its symbols' values; for a relation or a list, of all its parts (a tuple)."""
-    reader = _Reader(tex, names)
+    reader = _Reader(tex, names, functions, sequences)
     parts = [reader.sum()]
     while not reader.done():
-        reader.any("=", r"\leq", r"\geq", "<", ">", r"\neq", r",\quad", ",")
+        reader.any(*BETWEEN)
         parts.append(reader.sum())
     return parts[0] if len(parts) == 1 else lambda env: tuple(part(env) for part in parts)
 
@@ -66,11 +76,15 @@ def _hermite(k: Value, x: Value) -> Value:
 
 
 class _Reader:
-    def __init__(self, tex: str, names: tuple[str, ...]) -> None:
+    def __init__(
+        self, tex: str, names: tuple[str, ...], functions: tuple[str, ...] = (), sequences: tuple[str, ...] = ()
+    ) -> None:
         self.text = tex
         self.at = 0
         self.stop = len(tex)
         self.names = sorted(names, key=len, reverse=True)
+        self.functions = sorted(functions, key=len, reverse=True)
+        self.sequences = sorted(sequences, key=len, reverse=True)
 
     # -- text
 
@@ -153,6 +167,12 @@ class _Reader:
             "]",
             "&",
             r"\right",
+            r"\Bigr",
+            ")",
+            r"\to",
+            r"\quad",
+            r"\qquad",
+            r"\pm",
             r"\leq",
             r"\geq",
             r"\neq",
@@ -194,7 +214,7 @@ class _Reader:
         if number:
             self.at = number.end()
             return lambda env, v=number[0]: mp.mpf(v)
-        for head in (self._symbol, self._bracket, self._root, self._big, self._function, self._constant):
+        for head in (self._unnamed, self._symbol, self._bracket, self._root, self._big, self._function, self._constant):
             node = head()
             if node is not None:
                 return node
@@ -203,6 +223,69 @@ class _Reader:
             self.need("}")
             return inner
         raise Unreadable(f"unexpected {self.text[self.at : self.at + 60]!r} in {self.text!r}")
+
+    def _unnamed(self) -> Node | None:
+        """An unnamed function, perhaps with primes or a power; its partial derivative; a sequence; an expectation."""
+        self.space()
+        if self.take(r"\mathbb{E}\left["):
+            inner = self.sum()
+            self.need(r"\right]")
+            return lambda env: _mean(inner, env)
+        derivative = re.compile(r"\\frac\{(?:d|\\partial)\}\{(?:d|\\partial) ([^{}]+(?:_\{\w+\})?)\}").match(
+            self.text, self.at
+        )
+        if derivative:
+            self.at = derivative.end()
+            return self._function_of(derivative[1])
+        for name in self.sequences:
+            base, star, above = name.partition("^")
+            if self.peek(base + "_{"):
+                start = self.at
+                self.need(base + "_{")
+                index = self.sum()
+                self.need("}")
+                if self.take(star + above):
+                    return lambda env, n=name, i=index: latex_samples.member(n, i(env))
+                self.at = start
+        return self._function_of(None)
+
+    def _function_of(self, variable: str | None) -> Node | None:
+        for name in self.functions:
+            self.space()
+            start, bracketed = self.at, rf"\left({name}\right)"
+            if not self.take(name) and not (self.peek(bracketed + "^") and self.take(bracketed)):
+                continue
+            order: Node = lambda env: 0  # noqa: E731
+            power: Node | None = None
+            primes = re.compile(r"\^\{((?:\\prime)+)\}").match(self.text, self.at)
+            if primes:
+                self.at = primes.end()
+                count = primes[1].count("prime")
+                order = lambda env, n=count: n  # noqa: E731
+            elif self.peek(r"^{\left("):
+                order = self.braced_after_hat()
+            elif self.peek("^{"):
+                power = self.braced_after_hat()
+            if not self.take(r"\left("):
+                self.at = start
+                continue
+            places, arguments = [], []
+            while True:
+                self.space()
+                before = self.at
+                arguments.append(self.sum())
+                places.append(self.text[before : self.at].strip())
+                if not self.take(","):
+                    break
+            self.need(r"\right)")
+
+            return _applied_to(name, arguments, order if variable is None else places.index(variable), power)
+        return None
+
+    def braced_after_hat(self) -> Node:
+        """The exponent after a hat."""
+        self.need("^")
+        return self.braced()
 
     def _symbol(self) -> Node | None:
         for name in self.names:
@@ -220,6 +303,8 @@ class _Reader:
         for opening, closing, function in (
             (r"\left(", r"\right)", lambda v: v),
             (r"\left[", r"\right]", lambda v: v),
+            (r"\Bigl(", r"\Bigr)", lambda v: v),
+            ("(", ")", lambda v: v),
             (r"\left|", r"\right|", abs),
             (r"\left\lfloor", r"\right\rfloor", mp.floor),
             (r"\left\lceil", r"\right\rceil", mp.ceil),
@@ -268,7 +353,7 @@ class _Reader:
             self.space()
             self.need("d")
             self.need(name)
-            return lambda env: mp.quad(lambda x: body({**env, name: x}), [low(env), 0, high(env)])
+            return lambda env: quadrature(lambda x: body({**env, name: x}), low(env), high(env))
         return None
 
     def _limits(self) -> list[tuple[str, Node, Node]]:
@@ -332,6 +417,12 @@ class _Reader:
         if self.take(r"\mathrm{He}_"):
             k = self.braced()
             return self._applied(lambda x, env: _hermite(k(env), x[0]))
+        if self.take(r"\delta_{"):
+            left = self.atom()
+            self.take(",")
+            right = self.atom()
+            self.need("}")
+            return lambda env: mp.mpf(left(env) == right(env))
         if self.take(r"C_"):
             n = self.braced()
             self.need("^{")
@@ -361,6 +452,33 @@ class _Reader:
         return value
 
 
+def _applied_to(name: str, arguments: list[Node], derivative: Node | int, power: Node | None) -> Node:
+    """An unnamed function; `derivative` is the order of one in its only argument, or the place of a partial one."""
+
+    def function(env: Mapping[str, Value]) -> Value:
+        orders = {derivative: 1} if isinstance(derivative, int) else {0: derivative(env)}
+        result = latex_samples.value(name, [a(env) for a in arguments], orders)
+        return result if power is None else result ** power(env)
+
+    return function
+
+
+def _mean(inner: Node, env: Mapping[str, Value]) -> Value:
+    total = mp.mpf(0)
+    for i, weight in enumerate(latex_samples.WEIGHTS):
+        at = {x: mp.mpf(values[i].numerator) / values[i].denominator for x, values in latex_samples.RANDOM.items()}
+        total += mp.mpf(weight.numerator) / weight.denominator * inner({**env, **at})
+    return total
+
+
+def quadrature(f: Callable[[Value], Value], low: Value, high: Value) -> Value:
+    """An integral; over the whole line by the trapezoidal rule, which is exact to all digits for Gaussian tails."""
+    if low == -mp.inf and high == mp.inf:
+        step = mp.mpf(1) / 4
+        return step * mp.fsum(f(step * i) for i in range(-44, 45))
+    return mp.quad(f, [low, *([0] if low < 0 < high else []), high])
+
+
 def _power(base: Value, exponent: Value) -> Value:
     if exponent == int(mp.re(exponent)) and mp.im(exponent) == 0:
         exponent = int(mp.re(exponent))
@@ -371,5 +489,9 @@ def _summed(body: Node, variables: list[tuple[str, Node, Node]], env: dict[str, 
     ((name, low, high),) = variables
     first, last = low(env), high(env)
     if mp.isinf(last):
+        # A quickly falling series is added up (with gaps, which an extrapolation would not survive).
+        terms = [body({**env, name: mp.mpf(int(first) + j)}) for j in range(MANY)]
+        if max(map(abs, terms[-2:])) <= mp.mpf(10) ** -mp.mp.dps * max(map(abs, terms)):
+            return mp.fsum(terms)
         return mp.nsum(lambda j: body({**env, name: j}), [first, mp.inf])
     return mp.fsum(body({**env, name: mp.mpf(j)}) for j in range(int(first), int(last) + 1))
