@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import importlib.resources
 import re
 from collections.abc import Sequence
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import sympy as sp
 
 from bulkedge import registry
 from bulkedge.bibliography import BIBLIOGRAPHY
+from bulkedge.mathml import formula
 from bulkedge.svg import comparison, convergence
 from derivations.derivation import named
-from derivations.latex import latex
 
 if TYPE_CHECKING:
     from bulkedge.selection import Entry
@@ -21,84 +22,7 @@ if TYPE_CHECKING:
     from numerics.check import CheckResult
     from numerics.estimate import Estimate
 
-STYLE = """
-:root{--ink:#1b1b1b;--soft:#5a5a5a;--line:#d5d5d5;--back:#fff;--card:#f7f7f5;--good:#00704f;--bad:#b3261e;--blind:#8a5a00;
---blue:#0072b2;--orange:#d55e00}
-@media screen and (prefers-color-scheme:dark){:root{--ink:#ececec;--soft:#b0b0b0;--line:#444;--back:#161616;
---card:#202020;--good:#4cc99a;--bad:#ff8a80;--blind:#f0b850;--blue:#56b4e9;--orange:#f09050}}
-*{box-sizing:border-box}
-body{margin:0 auto;max-width:62rem;padding:1rem;font:16px/1.5 system-ui,sans-serif;
-color:var(--ink);background:var(--back)}
-h1{font-size:1.5rem;margin:.5rem 0}h2{font-size:1.15rem;margin:0 0 .5rem}h3{font-size:1rem;margin:1rem 0 .25rem}
-.soft{color:var(--soft);font-size:.9rem}
-form{position:sticky;top:0;background:var(--back);padding:.5rem 0;border-bottom:1px solid var(--line);display:flex;
-flex-wrap:wrap;gap:.75rem;align-items:end;z-index:1}
-label{display:flex;flex-direction:column;font-size:.85rem}
-select{font:inherit;padding:.35rem;min-height:2.5rem;color:inherit;background:var(--card);border:1px solid var(--soft);
-border-radius:4px}
-:focus-visible{outline:3px solid var(--blue);outline-offset:2px}
-article{border:1px solid var(--line);border-radius:6px;padding:1rem;margin:1rem 0;background:var(--card)}
-article[hidden]{display:none}
-.formula{overflow-x:auto;overflow-y:hidden;padding:.35rem 0;max-width:100%}
-math{font-size:1.1rem}
-.chip{display:inline-block;border:1.5px solid currentColor;border-radius:1rem;padding:0 .6rem;font-size:.8rem;
-font-weight:600}
-.CONFIRMED{color:var(--good)}.REFUTED{color:var(--bad)}.BLIND{color:var(--blind)}.none{color:var(--soft)}
-.check{border-top:1px solid var(--line);margin-top:.75rem;padding-top:.5rem}
-.pictures{display:flex;flex-wrap:wrap;gap:1rem}
-svg{max-width:100%;height:auto}svg text{font-size:11px;fill:var(--soft)}
-svg .axis{stroke:var(--soft);stroke-width:1}svg .predicted{stroke:var(--blue);stroke-width:2.5;fill:none}
-svg .wrong{stroke:var(--orange);stroke-width:2.5;stroke-dasharray:4 3}
-svg line.measured{stroke:var(--ink);stroke-width:2}svg circle.measured{fill:var(--ink)}
-code{background:var(--back);border:1px solid var(--line);border-radius:3px;padding:.1rem .3rem;overflow-wrap:anywhere}
-dl{display:grid;grid-template-columns:max-content 1fr;gap:.1rem .75rem;margin:.5rem 0}dt{color:var(--soft)}dd{margin:0;
-overflow-wrap:anywhere}
-summary{cursor:pointer;padding:.25rem 0}
-ol{padding-left:1.4rem}
-@media (max-width:34rem){dl{grid-template-columns:1fr}dt{margin-top:.3rem}article{padding:.75rem}}
-@media print{form{position:static}form:not(.filtered),label{display:none}body{max-width:none}.formula{overflow:visible}
-article{break-inside:avoid-page}.check{break-inside:avoid}}
-"""
-
-SCRIPT = """
-const form=document.querySelector('form'),count=document.querySelector('#count');
-function show(){
-  const paper=form.paper.value,verdict=form.verdict.value;let n=0,all=0;
-  for(const a of document.querySelectorAll('article')){
-    a.hidden=!((!paper||a.dataset.papers.split(' ').includes(paper))&&(!verdict||a.dataset.verdict===verdict));
-    all++;if(!a.hidden)n++;
-  }
-  const set=[paper&&'paper '+paper,verdict&&'verdict '+verdict].filter(Boolean).join(', ');
-  form.classList.toggle('filtered',set!=='');
-  count.textContent=n+(n===1?' statement':' statements')+' shown'+(set?' of '+all+': '+set:'');
-}
-form.addEventListener('change',show);
-addEventListener('beforeprint',()=>{
-  document.querySelectorAll('details').forEach(d=>d.open=true);
-  document.body.style.width='40rem'; // paper cannot be scrolled: what is wider than it is set smaller
-  for(const f of document.querySelectorAll('.formula'))
-    if(f.scrollWidth>f.clientWidth)f.firstElementChild.style.fontSize=f.clientWidth/f.scrollWidth+'rem';
-  document.body.style.width='';
-});
-addEventListener('afterprint',()=>document.querySelectorAll('math').forEach(m=>m.style.fontSize=''));
-const wanted=new URLSearchParams(location.hash.slice(1));
-for(const key of ['paper','verdict']){
-  const value=wanted.get(key);
-  if([...form[key].options].some(o=>o.value===value))form[key].value=value;
-}
-show();
-"""
-
-
-def mathml(expression: Any) -> str:
-    """An expression as native MathML, by way of the one LaTeX printer."""
-    from latex2mathml.converter import convert
-
-    return f'<div class="formula" tabindex="0" role="group" aria-label="formula">{_math(convert, expression)}</div>'
-
-
-def _math(convert: Any, expression: Any) -> str:
-    return str(convert(latex(expression), display="block"))
+FILES = importlib.resources.files("bulkedge")
 
 
 def papers(entry: Entry) -> tuple[str, ...]:
@@ -117,23 +41,25 @@ def verdict(results: Sequence[CheckResult]) -> str:
 
 
 def _chip(value: str) -> str:
-    return f'<span class="chip {value}">{"no check" if value == "none" else value}</span>'
+    shown, kind = ("no check", "unchecked") if value == "none" else (value, value)
+    return f'<span class="chip {kind}">{shown}</span>'
 
 
 def _measured(m: Estimate) -> str:
     if m.stderr == 0:
         return f"{m.value:.8g} by a second route, error at most {m.bias:.2g}"
-    bias = f", systematic error at most {m.bias:.2g}" if m.bias else ""
+    bias = f", systematic error at most {m.bias:.2g}" if m.bias > 1e-3 * m.stderr else ""
     return f"{m.value:.8g} &plusmn; {m.stderr:.2g} (standard error of {m.n} trials){bias}"
 
 
-def _check(result: CheckResult, command: str) -> str:
+def _check(result: CheckResult, command: str, seed: int) -> str:
     c, m = result.check, result.measured
     rows = {
         "predicted": f"{result.predicted:.8g}",
         "measured": _measured(m),
         "smallest error that matters": f"{c.resolution:.2g}",
         "negative control": f"{escape(c.control.mistake)}: {result.control_predicted:.8g}, {result.control.value}",
+        "seed": "not used" if m.stderr == 0 else str(seed),
         "source": escape(c.source),
         "reproduce": f"<code>{escape(command)}</code>",
     }
@@ -152,7 +78,7 @@ def _derivation(verified: Verified) -> str:
         sign = f"{escape(relation.plain)} " if relation.plain else ""
         name = named(relation)
         shown = step.expression if name is None else sp.Eq(name, step.expression, evaluate=False)
-        steps.append(f"<li>{sign}{escape(step.reason)}{evidence}{mathml(shown)}</li>")
+        steps.append(f"<li>{sign}{escape(step.reason)}{evidence}{formula(shown)}</li>")
     d = verified.derivation
     return (
         f"<details><summary>Derivation {escape(d.id)}: {escape(d.title)} ({escape(verified.how)})</summary>"
@@ -160,7 +86,9 @@ def _derivation(verified: Verified) -> str:
     )
 
 
-def _statement(st: Entry, derived: Sequence[Verified], results: Sequence[CheckResult], commands: dict[str, str]) -> str:
+def _statement(
+    st: Entry, derived: Sequence[Verified], results: Sequence[CheckResult], commands: dict[str, str], seed: int
+) -> str:
     state = verdict(results)
     items = "".join(f"<li>{escape(a)}</li>" for a in st.assumptions)
     errata = "".join(
@@ -170,11 +98,20 @@ def _statement(st: Entry, derived: Sequence[Verified], results: Sequence[CheckRe
     )
     return (
         f'<article id="{escape(st.id)}" data-papers="{" ".join(papers(st))}" data-verdict="{state}">'
-        f"<h2>{escape(st.id)} {escape(st.title)} {_chip(state)}</h2>{''.join(map(mathml, st.claims))}"
+        f"<h2>{escape(st.id)} {escape(st.title)} {_chip(state)}</h2>{''.join(map(formula, st.claims))}"
         f"<ul>{items}</ul><p class='soft'>{escape(st.status)}; {escape('; '.join(st.sources))}</p>{errata}"
         + "".join(_derivation(v) for v in derived)
-        + "".join(_check(r, commands[r.check.id]) for r in results)
+        + "".join(_check(r, commands[r.check.id], seed) for r in results)
         + "</article>"
+    )
+
+
+def _row(st: Entry, results: Sequence[CheckResult]) -> str:
+    state = verdict(results)
+    return (
+        f'<tr data-papers="{" ".join(papers(st))}" data-verdict="{state}"><th scope="row"><a href="#{escape(st.id)}">'
+        f"{escape(st.id)}</a></th><td>{escape(st.title)}</td><td>{_chip(state)}</td>"
+        f"<td>{sum(r.passed for r in results)} of {len(results)}</td></tr>"
     )
 
 
@@ -184,33 +121,48 @@ def page(
     results: Sequence[CheckResult],
     commands: dict[str, str],
     version: str,
-    setting: str,
+    seed: int,
+    full: bool = False,
 ) -> str:
     """The whole page. `commands` maps a check's ID to the command that reproduces it."""
-    body = []
+    body, rows = [], []
     for st in entries:
         mine = [v for v in derived if registry.owner(v.derivation.id) == st.id]
         checked = [r for r in results if registry.owner(r.check.id) == st.id]
-        body.append(_statement(st, mine, checked, commands))
+        body.append(_statement(st, mine, checked, commands, seed))
+        rows.append(_row(st, checked))
     keys = list(dict.fromkeys(key for st in entries for key in papers(st)))
     options = "".join(f'<option value="{k}">{_paper_name(k)}</option>' for k in keys)
     passed = sum(r.passed for r in results)
+    heads = "".join(f'<th scope="col">{head}</th>' for head in ("ID", "statement", "verdict", "checks passed"))
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width,initial-scale=1">'
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "
         "script-src 'unsafe-inline'; img-src data:\">"
         '<link rel="icon" href="data:,"><title>bulkedge: the state of every statement</title>'
-        f"<style>{STYLE}</style></head><body><header><h1>The state of every statement</h1>"
-        f'<p class="soft">bulkedge {escape(version)}; {escape(setting)}. {passed} of {len(results)} checks are '
-        "confirmed with a refuted negative control. In the pictures the blue line is the prediction, the black bar the "
-        "measurement with its margin, the dashed orange line the negative control's wrong prediction.</p></header>"
-        f'<form aria-label="filters"><label>Paper<select name="paper"><option value="">all</option>{options}</select>'
-        '</label><label>Verdict<select name="verdict"><option value="">all</option><option>CONFIRMED</option>'
-        '<option>REFUTED</option><option>BLIND</option><option value="none">no check</option></select></label>'
-        f'<span id="count" role="status" class="soft"></span></form><main>{"".join(body)}</main>'
-        f"<script>{SCRIPT}</script></body></html>\n"
+        f"<style>{_file('page.css')}</style><noscript><style>form{{display:none}}</style></noscript></head>"
+        '<body><a class="skip" href="#statements">Skip to the statements</a>'
+        "<header><h1>The state of every statement</h1>"
+        f'<p class="soft">bulkedge {escape(version)}; seed {seed}{", full run" if full else ""}. '
+        f"{passed} of {len(results)} checks are confirmed with a refuted negative control. In the pictures the blue "
+        "line is the prediction, the band around it the smallest error that matters, the dot and its bar the "
+        "measurement with its margin, the dashed orange line or the arrow the negative control's wrong prediction."
+        '</p></header><form aria-label="filters"><label>Paper<select name="paper"><option value="">all</option>'
+        f'{options}</select></label><label>Verdict<select name="verdict"><option value="">all</option>'
+        "<option>CONFIRMED</option><option>REFUTED</option><option>BLIND</option>"
+        '<option value="none">no check</option></select></label><button type="reset">Show all</button>'
+        '<span id="count" role="status" class="soft"></span></form>'
+        f'<nav aria-label="contents"><details><summary>Contents: {len(entries)} statements and their verdicts</summary>'
+        f"<table><thead><tr>{heads}</tr></thead><tbody>{''.join(rows)}</tbody></table></details></nav>"
+        '<main id="statements" tabindex="-1"><p class="none" hidden>No statement fits these filters. '
+        f"Choose another paper or verdict, or show all.</p>{''.join(body)}</main>"
+        f"<script>{_file('page.js')}</script></body></html>\n"
     )
+
+
+def _file(name: str) -> str:
+    return (FILES / name).read_text(encoding="utf-8")
 
 
 def _paper_name(key: str) -> str:

@@ -44,22 +44,38 @@ def _label(x: float, y: float, text: str, anchor: str = "middle") -> str:
 
 
 def comparison(result: CheckResult) -> str:
-    """Measured with its margin (bar), predicted (line) and the negative control's wrong prediction (dashed)."""
-    value, margin = result.measured.value, result.measured.margin
-    ends = [value - margin, value + margin, result.predicted, result.control_predicted]
-    axis = _Axis(ends, 14, WIDTH - 14, log=False)
-    y = 34.0
-    body = _line(8, y + 16, WIDTH - 8, y + 16, "axis")
-    body += _line(axis(result.control_predicted), 16, axis(result.control_predicted), y + 16, "wrong")
-    body += _line(axis(result.predicted), 10, axis(result.predicted), y + 16, "predicted")
+    """Measured with its margin (bar), predicted (line in a band of the resolution), the control's wrong prediction.
+
+    The scale is that of the errors that matter; a wrong prediction beyond it is an arrow at the edge.
+    """
+    value, margin, predicted = result.measured.value, result.measured.margin, result.predicted
+    resolution, wrong = result.check.resolution, result.control_predicted
+    half = max(2.5 * resolution, 1.1 * (abs(value - predicted) + margin))
+    axis = _Axis([predicted - half, predicted + half], 14, WIDTH - 14, log=False)
+    y, base = 32.0, 54.0
+    left, right = axis(predicted - resolution), axis(predicted + resolution)
+    body = f'<rect x="{left}" y="{y - 12}" width="{round(right - left, 1)}" height="{base - y + 12}" class="band"/>'
+    body += _line(8, base, WIDTH - 8, base, "axis") + _line(axis(predicted), y - 14, axis(predicted), base, "predicted")
+    side = "end" if wrong > predicted else "start"
+    edge = WIDTH - 8 if wrong > predicted else 8
+    if abs(wrong - predicted) <= half:
+        body += _line(axis(wrong), y - 8, axis(wrong), base, "wrong")
+    else:
+        tip = 10 if wrong > predicted else -10
+        body += f'<path d="M{edge} {y}l{-tip} -6v12z" class="arrow"/>'
+        body += _line(edge - 3.5 * tip, y, edge - tip, y, "wrong")
     body += _line(axis(value - margin), y, axis(value + margin), y, "measured")
+    for end in (value - margin, value + margin):
+        body += _line(axis(end), y - 5, axis(end), y + 5, "measured")
     body += f'<circle cx="{axis(value)}" cy="{y}" r="4" class="measured"/>'
-    body += _label(8, y + 31, f"{min(ends):.4g}", "start") + _label(WIDTH - 8, y + 31, f"{max(ends):.4g}", "end")
+    body += _label(min(max(axis(value), 60), WIDTH - 60), 12, f"measured {value:.6g}")
+    body += _label(axis(predicted), base + 15, f"predicted {predicted:.6g}")
+    body += _label(edge, base + 29, f"control {wrong:.6g}", side)
     name = (
-        f"{result.check.id}: predicted {result.predicted:.6g}, measured {value:.6g} with margin {margin:.2g}, "
-        f"the control's wrong prediction {result.control_predicted:.6g}"
+        f"{result.check.id}: predicted {predicted:.6g}, measured {value:.6g} with margin {margin:.2g}, "
+        f"the control's wrong prediction {wrong:.6g}"
     )
-    return _frame(name, 70, body)
+    return _frame(name, 90, body)
 
 
 def convergence(result: CheckResult) -> str:
@@ -83,6 +99,7 @@ def convergence(result: CheckResult) -> str:
         body += _line(x(p.size), y(low), x(p.size), y(high), "measured")
         body += f'<circle cx="{x(p.size)}" cy="{y(p.mean)}" r="3.5" class="measured"/>'
         body += _label(x(p.size), HEIGHT - BOTTOM + 14, str(p.size))
+    body += _label(LEFT - 4, HEIGHT - BOTTOM + 14, "size", "end")
     bottom, top = min(*bars, *targets), max(*tops, *targets)
     body += _label(LEFT - 4, y(bottom) + 3, f"{bottom:.3g}", "end") + _label(LEFT - 4, y(top) + 3, f"{top:.3g}", "end")
     values = ", ".join(f"{p.mean:.4g} at {p.size}" for p in points)

@@ -90,7 +90,7 @@ def report(
             for c in chosen.checks
         }
         shown = entries(chosen)
-        text = page.page(shown, verified, results, commands, __version__, f"seed {seed}{', full run' if full else ''}")
+        text = page.page(shown, verified, results, commands, __version__, seed, full)
         (folder / "index.html").write_text(text, encoding="utf-8")
     rows = []
     for entry in shown:

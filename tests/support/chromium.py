@@ -36,9 +36,7 @@ class Tab:
         target = self.send("Target.createTarget", url="about:blank")["targetId"]
         self.session = self.send("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         self.send("Page.enable")
-        self.send("Page.navigate", url=url)
-        while not any(e["method"] == "Page.loadEventFired" for e in self.events):
-            self.events.append(self._read())
+        self.open(url)
 
     def __enter__(self) -> Tab:
         return self
@@ -69,6 +67,13 @@ class Tab:
         assert "error" not in answer, answer
         return answer["result"]
 
+    def open(self, url: str) -> None:
+        """Go to an address and wait until it is loaded."""
+        before = len(self.events)
+        self.send("Page.navigate", url=url)
+        while not any(e["method"] == "Page.loadEventFired" for e in self.events[before:]):
+            self.events.append(self._read())
+
     def press(self, key: str) -> None:
         """Press and release a key."""
         code = KEYS.get(key, ord(key.upper()[0]))
@@ -79,7 +84,7 @@ class Tab:
 
     def value(self, script: str) -> Any:
         """The value of an expression in the page."""
-        result = self.send("Runtime.evaluate", expression=script, returnByValue=True)
+        result = self.send("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)
         assert "exceptionDetails" not in result, result
         return result["result"].get("value")
 
