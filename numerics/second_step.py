@@ -68,16 +68,21 @@ class Regression:
         return float(one[:, i] @ two[:, k] + two[:, i] @ one[:, k]) / 2
 
 
-def regress(gradient: Floats, a: Floats, eta1: float, orders: int, kinked: bool = False) -> Regression:
-    """Regress the columns of the mean gradient on 1, t, ..., t^(orders-1), t = eta1 a_j; `kinked` adds |t| (last).
+def regress(gradient: Floats, a: Floats, eta1: float, orders: int) -> Regression:
+    """Regress the columns of the mean gradient on 1, t, ..., t^(orders-1), t = eta1 a_j.
 
-    By T2 the coefficient of t^k is b_k = (1/n) X^T F_k and that of |t| is T6's further direction.
+    By T2 the coefficient of t^k is b_k = (1/n) X^T F_k.
     Shapes/units: gradient (d, N), a (N,).
     Errors: InputError if the readout has too few distinct values to tell the columns apart.
     """
-    t = eta1 * a
-    columns = [t**k for k in range(orders)] + ([np.abs(t)] if kinked else [])
-    design = np.stack(columns, axis=1)
+    return fit(gradient, np.stack([(eta1 * a) ** k for k in range(orders)], axis=1))
+
+
+def fit(gradient: Floats, design: Floats) -> Regression:
+    """Regress the columns of a gradient (d, N) on those of a design (N, m), in two halves of the neurons.
+
+    Errors: InputError if the design's columns are not independent.
+    """
     halves = []
     for half in (slice(0, None, 2), slice(1, None, 2)):
         coefficients, _, rank, _ = np.linalg.lstsq(design[half], gradient.T[half], rcond=None)
@@ -85,3 +90,18 @@ def regress(gradient: Floats, a: Floats, eta1: float, orders: int, kinked: bool 
             raise InputError("readout", f"its powers span {rank} dimensions", f"{design.shape[1]} are needed")
         halves.append(np.asarray(coefficients.T))
     return Regression((halves[0], halves[1]))
+
+
+def split_gradient(
+    W: Floats, a: Floats, batches: tuple[Iterable[Chunk], Iterable[Chunk]], dsigma: Function, eta1: float
+) -> tuple[Floats, Floats]:
+    """The second mean gradient's parts even and odd in t = eta1 a_j, less its value at t = 0: two arrays (d, N).
+
+    Each neuron stands three times, with readouts a_j, -a_j and 0. What does not depend on t, by far the largest part
+    of the noise when t is small, is the same in all three and drops out; under the correlation loss neurons do not
+    see one another, so that nothing else changes. With kinks the even part is a series in |t|, t^2, |t|^3, ..., the odd
+    one in t, t |t|, t^3, ... (T6).
+    """
+    wide, readout = np.concatenate([W, W, W], axis=1), np.concatenate([a, -a, 0 * a])
+    plus, minus, still = np.split(second_weights(wide, readout, batches, dsigma, (eta1, 0.0)), 3, axis=1)
+    return np.asarray((plus + minus) / 2 - still), np.asarray((plus - minus) / 2)

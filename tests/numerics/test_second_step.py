@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from numerics.network import Teacher, draw_batch, draw_directions, draw_readout, draw_weights, mean_gradient
-from numerics.second_step import Regression, peak_bytes, regress, second_weights
+from numerics.second_step import Regression, fit, peak_bytes, regress, second_weights, split_gradient
 from theory.errors import InputError
 
 
@@ -67,12 +67,27 @@ def test_regression_recovers_what_is_there() -> None:
     rng = np.random.default_rng(0)
     a, b = rng.standard_normal(200) / np.sqrt(200), rng.standard_normal((15, 4))
     t = 2.0 * a
-    gradient = b @ np.stack([t**0, t, t**2, np.abs(t)])
-    found = regress(gradient, a, 2.0, 3, kinked=True)
-    assert isinstance(found, Regression)
-    for i in range(4):
-        assert found.signal(b[:, 0], i) == pytest.approx(b[:, 0] @ b[:, i], rel=1e-9)
-        assert found.gram(i, 2) == pytest.approx(b[:, i] @ b[:, 2], rel=1e-9)
+    columns = np.stack([t**0, t, t**2, np.abs(t)])
+    kinked = fit(b @ columns, columns.T)
+    smooth = regress(b[:, :3] @ columns[:3], a, 2.0, 3)
+    for found, orders in ((kinked, 4), (smooth, 3)):
+        assert isinstance(found, Regression)
+        for i in range(orders):
+            assert found.signal(b[:, 0], i) == pytest.approx(b[:, 0] @ b[:, i], rel=1e-9)
+            assert found.gram(i, 2) == pytest.approx(b[:, i] @ b[:, 2], rel=1e-9)
+
+
+@pytest.mark.parametrize("reused", [True, False])
+def test_even_and_odd_parts(reused: bool) -> None:
+    _, W, a, one, two = setting(30, 40, 100)
+    batches = (one, one if reused else two)
+
+    def gradient(readout: np.ndarray) -> np.ndarray:
+        return second_weights(W.copy(), readout, batches, dsigma, (3.0, 0.0))
+
+    even, odd = split_gradient(W, a, batches, dsigma, 3.0)
+    assert np.abs(even + odd - gradient(a) + gradient(0 * a)).max() < 1e-13
+    assert np.abs(even - odd - gradient(-a) + gradient(0 * a)).max() < 1e-13
 
 
 def test_a_readout_of_two_values_cannot_tell_three_powers_apart() -> None:
