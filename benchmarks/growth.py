@@ -1,7 +1,9 @@
 """Growth: how the time of every heavy path grows with its size, fitted over about a decade, beside what it should be.
 
 Processor time, not wall time, so that other programs on the machine do not bend the ladder. Python's caches are emptied
-where a path has any; what FLINT keeps is warm at every size. The whole table takes less than a minute on one core.
+where a path has any; what FLINT keeps is warm at every size. A path that grows faster than its algorithm should by more
+than MARGIN misses. One that grows more slowly by more than MARGIN is called flat, not missed: what does not depend on
+the size (calls, set-up, a BLAS that is slow on small matrices) still counts there, and the exponent is no evidence yet.
 """
 
 from __future__ import annotations
@@ -9,6 +11,7 @@ from __future__ import annotations
 import functools
 import gc
 import math
+import tempfile
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -18,15 +21,27 @@ import numpy as np
 
 from benchmarks.benchmark import Benchmark
 from benchmarks.hermite import forget
+from numerics import tracy_widom
+from numerics.batch_average import distance
 from numerics.conditional import conditional_model, conditional_risk
+from numerics.conditional_limit import one_step_risk, pair_from_functions
+from numerics.covariance import Step
 from numerics.kernel_matrix import kernel_matrix
 from numerics.lanczos import leading_triples
 from numerics.marchenko_pastur import MarchenkoPastur
-from numerics.network import Teacher, draw_batch, draw_directions, draw_weights, mean_gradient
+from numerics.network import Teacher, draw_batch, draw_directions, draw_readout, draw_weights, mean_gradient
 from numerics.network import ridge_readout as solve_ridge
 from numerics.ridge import Constants, ridge_risk
+from numerics.runner import Runner
+from numerics.second_step import regress, second_weights
 from numerics.silverstein import DiscretePopulation, GeneralLaw
+from numerics.simulated_risk import risk_trial
+from numerics.skipping import risks
+from numerics.spiked_kernel import leading_eigenpair, spiked_kernel_matrix
+from numerics.spiked_random_features import spiked_features_risk
 from numerics.spiked_spectrum import sector
+from numerics.store import Store
+from numerics.truncated_spectrum import truncated_sector
 from numerics.weights import analyse
 from theory import hermite
 from theory.nonlinearity import nonlinearity
@@ -76,10 +91,15 @@ class Growth:
         return self.fitted[0] <= self.expected + MARGIN
 
     @property
+    def flat(self) -> bool:
+        """Whether it grows so slowly that the ladder is still below the sizes that the exponent is about."""
+        return self.fitted[0] < self.expected - MARGIN
+
+    @property
     def line(self) -> str:
         """The ladder's ends, the fit and the verdict."""
         slope, error = self.fitted
-        verdict = f"{'met' if self.met else 'MISSED'} {self.note}".strip()
+        verdict = f"{'flat' if self.flat else 'met' if self.met else 'MISSED'} {self.note}".strip()
         ends = (f"{self.times[0]:.3g}", f"{self.times[-1]:.3g}", f"{slope:.2f}", f"{error:.2f}")
         span = f"{self.size} = {self.sizes[0]} .. {self.sizes[-1]}"
         return LAYOUT.format(self.what, span, *ends, f"{self.expected:g}", verdict)
@@ -209,6 +229,74 @@ def _weights(N: int) -> Work:
     return lambda: analyse(W, rng=np.random.default_rng(0), draws=19)
 
 
+def _tracy_widom(points: int) -> Work:
+    s = np.linspace(-5, 3, points)
+    return lambda: tracy_widom.cdf(s)
+
+
+def _forget_tracy_widom() -> None:
+    tracy_widom._log_at.cache_clear()
+
+
+PAIR = pair_from_functions(np.tanh, lambda z: 1 / np.cosh(z) ** 2, np.tanh)
+
+
+def _large_width(N: int) -> Work:
+    return lambda: one_step_risk(PAIR, 1.5, 1.0, 0.1, 2 * math.sqrt(N), N, noise=0.2)
+
+
+def _spiked_features(points: int) -> Work:
+    samples = np.linspace(0.5, 4, points).tolist()
+    return lambda: [spiked_features_risk(PAIR, n, 2.0, 1.5, 0.1, 1.0, noise=0.1) for n in samples]
+
+
+def _two_steps(N: int) -> Work:
+    rng = np.random.default_rng(0)
+    teacher = Teacher(draw_directions(N, 1, rng), (np.tanh,), 0.1)
+    W, a = draw_weights("gaussian", N, N, rng), draw_readout("uniform", N, rng)
+    batch = draw_batch(teacher, 2 * N, rng)
+
+    def work() -> object:
+        gradient = second_weights(W.copy(), a, (batch, batch), lambda z: 1 + 0.15 * z, (1.0, 1.0))
+        return regress(gradient, a, 1.0, 2)
+
+    return work
+
+
+def _network(d: int) -> Work:
+    ratios = {"samples": "2", "width": "1", "batch": "2", "ridge": "1/10", "step": "1"}
+    return lambda: risk_trial(np.random.default_rng(0), d, activation="tanh", link="tanh", test=d, **ratios)
+
+
+def _skipping(d: int) -> Work:
+    return lambda: risks(np.random.default_rng(0), d, Step(), 2.0)
+
+
+def _spiked_matrix(n: int) -> Work:
+    X, spike = _rows(n), np.eye(100)[0]
+    return lambda: leading_eigenpair(spiked_kernel_matrix(X, None, spike, 1.0, 5.0))
+
+
+def _truncated(d: int) -> Work:
+    return lambda: truncated_sector(d, 1.0, 2.0, nonlinearity("tanh"))
+
+
+def _batch_average(d: int) -> Work:
+    return lambda: distance(Step(), d)
+
+
+def _draw(rng: np.random.Generator, size: int) -> dict[str, float]:
+    return {"mean": float(rng.standard_normal(size).mean())}
+
+
+def _trials(count: int) -> Work:
+    def work() -> None:
+        with tempfile.TemporaryDirectory() as folder, Store(f"{folder}/store") as store:
+            Runner(store=store).run(_draw, (10,), count)
+
+    return work
+
+
 PATHS = {
     "kernel": Path(
         "kernel matrix of ReLU, d = 100", "n", ladder(500, 5000), 2, functools.partial(_kernel, function="relu")
@@ -232,6 +320,37 @@ PATHS = {
     "exact": Path("exact ReLU coefficients, all to K", "K", ladder(100, 1000), 2, _exact, forget),
     "enclosure": Path("enclosed tanh coefficient", "digits", ladder(60, 600), 3, _enclosure, forget),
     "weights": Path("weights report, 19 simulated matrices, d = N", "N", ladder(160, 1600), 3, _weights),
+    "tracy_widom": Path("Tracy-Widom cdf", "points", ladder(50, 500), 1, _tracy_widom, _forget_tracy_widom),
+    "large_width": Path("large-N risk after a step eta = 2 sqrt N", "N", ladder(10**3, 10**4), 0, _large_width),
+    "spiked_features": Path("C1, sample ratios", "points", ladder(5, 50), 1, _spiked_features),
+    "two_steps": Path("two gradient steps and their regression, d = N", "N", ladder(150, 1500), 3, _two_steps),
+    "network": Path("one network trained, fitted and tested", "d", ladder(120, 1200), 3, _network),
+    "skipping": Path("G9, four sets of features", "d", ladder(60, 600), 3, _skipping),
+    "spiked_matrix": Path("spiked kernel matrix and its top vector", "n", ladder(400, 4000), 2, _spiked_matrix),
+    "truncated": Path("truncated spectrum of tanh, a sector", "d", ladder(100, 1000), 0, _truncated),
+    "batch_average": Path("distance of the batch-averaged kernel", "d", ladder(100, 1000), 0, _batch_average),
+    "trials": Path("finished trials in a store", "trials", ladder(200, 2000), 1, _trials),
+}
+# The modules of numerics/ in which nothing grows: no path leads there, for the reason given.
+LIGHT = {
+    "adam": "one reference network of fixed size",
+    "alignment": "quadrature on a fixed grid",
+    "check": "arithmetic on the trials' results",
+    "cluster": "connects once",
+    "estimate": "a mean and its error",
+    "floor": "a search on a fixed grid; its evaluations are capped",
+    "generalisation": "the same kernels and solves as the paths above, at one size",
+    "gradient": "evaluates closed forms",
+    "leading": "a few sectors of the spectra above",
+    "mei_montanari": "one number",
+    "pair": "constants of two functions",
+    "ridge_error": "a few evaluations of the curve above",
+    "sphere": "a recurrence, timed beside mpmath in kernel.py",
+    "spike": "evaluates closed forms",
+    "spike_matrix": "matrices of a few spikes",
+    "spiked_features": "evaluates closed forms",
+    "trained_risk": "the model of given weights above",
+    "two_steps": "the networks on which statements are tried",
 }
 
 BENCHMARKS = tuple(Benchmark(f"growth.{name}", path.measure) for name, path in PATHS.items())

@@ -93,9 +93,9 @@ def tanh_rows() -> tuple[Row, ...]:
 
     f, one, half = nonlinearity("tanh"), sp.Integer(1), sp.Rational(1, 2)
     mine = seconds(lambda: value(f, one, half, one))
-    start = time.perf_counter()
+    start = time.process_time()
     other = by_mpmath()
-    taken = time.perf_counter() - start
+    taken = time.process_time() - start
     assert abs(float(value(f, one, half, one)) - float(other)) < 1e-10
     return (Row("kernel of tanh at rho = 1/2, certified", "mpmath.quad in two dimensions", mine, taken, 1),)
 

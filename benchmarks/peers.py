@@ -33,9 +33,9 @@ import numpy as np
 def answer(work):
     best = float("inf")
     for _ in range(3):
-        start = time.perf_counter()
+        start = time.process_time()
         values = np.asarray(work())
-        best = min(best, time.perf_counter() - start)
+        best = min(best, time.process_time() - start)
     flat = values.ravel()[:: max(1, values.size // 500)]
     print(json.dumps({"seconds": best, "real": flat.real.tolist(), "imag": flat.imag.tolist()}))
 """
@@ -78,7 +78,10 @@ class Contest:
             )
             return (Missing(self.what, self.package, remedy),)
         command = [interpreter, "-c", _PRELUDE + self.script]
-        output = subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        single = os.environ | {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL", "NUMEXPR")}
+        output = subprocess.run(
+            command, check=True, env=single, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        )
         found = json.loads(output.stdout.strip().splitlines()[-1])
         theirs = np.asarray(found["real"]) + 1j * np.asarray(found["imag"])
         mine = np.asarray(self.ours()).ravel()

@@ -6,7 +6,9 @@ cancels: 1 - g, t and 1 - df2/n are each written as sums or quotients of non-neg
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -67,8 +69,7 @@ def _f(x: ArrayLike) -> Array:
     return np.asarray(x, dtype=np.float64)
 
 
-@dataclass(frozen=True)
-class _Resolvent:
+class _Resolvent(NamedTuple):
     """g, t, 1 - g, h = g/x and kappa dg/dkappa at one kappa."""
 
     g: Array
@@ -79,24 +80,59 @@ class _Resolvent:
 
 
 def _resolvent(kappa: Array, psi2: Array, mu1sq: Array, mu2sq: Array) -> _Resolvent:
-    x = mu2sq + kappa
-    b = x + mu1sq * (1 - psi2)
-    bt = x + mu1sq * (psi2 - 1)
-    disc = np.sqrt(b * b + 4 * psi2 * mu1sq * x)
-    few = psi2 <= 1
-    with np.errstate(divide="ignore", invalid="ignore"):
-        # few: b > 0 (or x = mu1 = 0); many: bt > 0. Each branch divides by a sum of non-negative terms.
-        h = np.where(few, 2 / (b + disc), np.inf)
-        share = np.where(few, 0.0, 2 / (bt + disc))  # t/x
-        g = np.where(few, h * x, np.where(psi2 * mu1sq > 0, (disc - b) / (2 * psi2 * mu1sq), 1.0))
-        g = np.where(few | (b <= 0), g, 2 * x / (b + disc))
-        t = np.where(few, 1 - psi2 + psi2 * g, share * x)
-        one_minus_g = np.where(few, mu1sq * h * t, mu1sq * g * share)
-        h = np.where(few, h, g / x)
-        kappa_dg = np.where(kappa == 0, 0.0, kappa * one_minus_g / disc)
-    corner = (x == 0) & (psi2 == 1) & (mu1sq > 0)  # N = d, mu2 = kappa = 0: g ~ sqrt(x)/mu1
-    g, t, one_minus_g = np.where(corner, 0.0, g), np.where(corner, 0.0, t), np.where(corner, 1.0, one_minus_g)
-    return _Resolvent(g, t, one_minus_g, h, kappa_dg)
+    return _Features(psi2, mu1sq, mu2sq).at(kappa)
+
+
+class _Features:
+    """The resolvent of the features as a function of kappa; what does not depend on kappa is computed once."""
+
+    def __init__(self, psi2: Array, mu1sq: Array, mu2sq: Array) -> None:
+        self._psi2, self._mu1sq, self._mu2sq = psi2, mu1sq, mu2sq
+        self._few = psi2 <= 1
+        self._all_few, self._none_few = bool(np.all(self._few)), not np.any(self._few)
+        self._shift, self._cross = mu1sq * (1 - psi2), 4 * mu1sq
+        self._cross_few, self._left = self._cross * psi2, 1 - psi2
+
+    def at(self, kappa: Array) -> _Resolvent:
+        """The resolvent at kappa >= 0."""
+        x = self._mu2sq + kappa
+        if (self._all_few or self._none_few) and np.all(x > 0):
+            return (self._at_few if self._all_few else self._at_many)(kappa, x)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            narrow, wide = self._at_few(kappa, x), self._at_many(kappa, x)
+        r = [np.where(self._few, a, b) for a, b in zip(narrow, wide, strict=True)]
+        corner = (x == 0) & (self._psi2 == 1)  # N = d, mu2 = kappa = 0: g ~ sqrt(x)/mu1
+        g, t, missing = (np.where(corner, v, a) for v, a in zip((0.0, 0.0, 1.0), r[:3], strict=True))
+        return _Resolvent(g, t, missing, r[3], np.where(kappa == 0, 0.0, r[4]))
+
+    def h(self, kappa: Array) -> Array:
+        """g/x alone, at kappa > 0."""
+        if not self._none_few:
+            return self.at(kappa).h
+        x = self._mu2sq + kappa
+        bt = x - self._shift
+        return np.asarray(1 / (x + self._mu1sq * 2 * x / (bt + np.sqrt(bt * bt + self._cross * x))))
+
+    # With b = x + mu1^2 (1 - psi2), bt = x - mu1^2 (1 - psi2) and D^2 = b^2 + 4 psi2 mu1^2 x = bt^2 + 4 mu1^2 x: at
+    # most as many neurons as inputs means b >= 0, more means bt > 0, and each branch has only sums and quotients of
+    # non-negative terms.
+    def _at_few(self, kappa: Array, x: Array) -> _Resolvent:
+        b = x + self._shift
+        disc = np.sqrt(b * b + self._cross_few * x)
+        h = 2 / (b + disc)
+        g = h * x
+        t = self._left + self._psi2 * g
+        missing = self._mu1sq * h * t
+        return _Resolvent(g, t, missing, h, kappa * missing / disc)
+
+    def _at_many(self, kappa: Array, x: Array) -> _Resolvent:
+        bt = x - self._shift
+        disc = np.sqrt(bt * bt + self._cross * x)
+        share = 2 / (bt + disc)  # t/x
+        odds = self._mu1sq * share
+        g = 1 / (1 + odds)
+        missing = odds * g
+        return _Resolvent(g, share * x, missing, g / x, kappa * missing / disc)
 
 
 def resolvent_trace(kappa: ArrayLike, psi2: ArrayLike, mu1: ArrayLike, mu2: ArrayLike) -> Array:
@@ -105,11 +141,15 @@ def resolvent_trace(kappa: ArrayLike, psi2: ArrayLike, mu1: ArrayLike, mu2: Arra
     return np.asarray(_resolvent(kappa_, psi2_, mu1_**2, mu2_**2).t)
 
 
-def _degrees(kappa: Array, ratio: Array, r: _Resolvent, mu2sq: Array) -> tuple[Array, Array]:
-    """df1/n and -kappa d(df1/n)/dkappa, for kappa > 0; ratio = psi2/psi1."""
+def _degrees(kappa: Array, ratio: Array, r: _Resolvent, mu2sq: Array) -> Array:
+    """df1/n for kappa > 0; ratio = psi2/psi1."""
+    return ratio * (mu2sq + kappa * r.one_minus_g) / (mu2sq + kappa)
+
+
+def _slope(kappa: Array, ratio: Array, r: _Resolvent, mu2sq: Array) -> Array:
+    """-kappa d(df1/n)/dkappa, for kappa > 0."""
     x = mu2sq + kappa
-    degrees = ratio * (mu2sq + kappa * r.one_minus_g) / x
-    return degrees, ratio * (kappa / x) * (r.g * mu2sq / x + r.kappa_dg)
+    return ratio * (kappa / x) * (r.g * mu2sq / x + r.kappa_dg)
 
 
 def _degrees_at_zero(psi2: Array, ratio: Array, mu1sq: Array, mu2sq: Array) -> Array:
@@ -128,33 +168,63 @@ def effective_ridge(
     converges monotonically; iterated until the step is at rounding level.
     Errors: ConvergenceError after MAX_ITERATIONS steps (never seen; the argument above excludes it).
     """
-    psi1_, psi2_, lam_, mu1_, mu2_ = np.broadcast_arrays(*map(_f, (psi1, psi2, lam, mu1, mu2)))
+    psi1_, psi2_, lam_, mu1_, mu2_ = map(_f, (psi1, psi2, lam, mu1, mu2))
     lam_ = np.where(lam_ < NO_RIDGE, 0.0, lam_)
     mu1sq, mu2sq, ratio = mu1_**2, mu2_**2, psi2_ / psi1_
-    zero = (lam_ == 0) & (_degrees_at_zero(psi2_, ratio, mu1sq, mu2sq) <= 1)
-    excess = np.where(np.isinf(psi1_), 1.0, (psi1_ - psi2_) / np.where(np.isinf(psi1_), 1.0, psi1_))  # 1 - ratio
-    kappa = np.where(zero, 1.0, lam_ + ratio * (mu1sq + mu2sq))
+    with np.errstate(invalid="ignore"):
+        excess = (psi1_ - psi2_) / psi1_  # 1 - ratio
+    excess = np.where(np.isinf(psi1_), 1.0, excess)
+    values = (psi2_, lam_, mu1sq, mu2sq, ratio, excess)
+    shape = np.broadcast_shapes(*(v.shape for v in values))
+    if np.all(lam_ > 0):  # arguments of one value stay scalars
+        kappa, residual = _solve(*values)
+        return np.broadcast_to(kappa, shape), np.broadcast_to(residual, shape)
+    whole = [np.broadcast_to(v, shape) for v in values]
+    solved = (whole[1] > 0) | (_degrees_at_zero(whole[0], whole[4], whole[2], whole[3]) > 1)
+    result, residuals = np.zeros(shape), np.zeros(shape)
+    if solved.any():
+        result[solved], residuals[solved] = _solve(*(v[solved] for v in whole))
+    return result, residuals
+
+
+def _solve(psi2: Array, lam: Array, mu1sq: Array, mu2sq: Array, ratio: Array, excess: Array) -> tuple[Array, Array]:
+    """kappa > 0 and its relative residual."""
+    features, size = _Features(psi2, mu1sq, mu2sq), np.abs(excess)
+    kappa = lam + ratio * (mu1sq + mu2sq)
     for _ in range(4):
         # h = g/x decreases in kappa: freezing it at an upper bound of kappa gives a better upper bound. One step
         # bridges any number of orders of magnitude (lam = 1e-300 at the peak), which Newton's method would halve.
-        b = ratio * _resolvent(kappa, psi2_, mu1sq, mu2sq).h
-        root = np.sqrt(excess**2 + 4 * b * lam_)
+        b = ratio * features.h(kappa)
+        root = np.sqrt(excess * excess + 4 * b * lam)
+        total = root + size
         with np.errstate(divide="ignore", invalid="ignore"):
-            better = np.where(excess >= 0, 2 * lam_ / (root + excess), (root - excess) / (2 * b))
-        kappa = np.where(zero, kappa, np.fmin(kappa, better))
-    for _ in range(MAX_ITERATIONS):
-        r = _resolvent(kappa, psi2_, mu1sq, mu2sq)
-        missing = ratio * kappa * r.h
-        gap = lam_ / kappa - missing - excess
-        step = np.where(zero, 0.0, gap / np.where(zero, 1.0, lam_ / kappa + _degrees(kappa, ratio, r, mu2sq)[1]))
-        # gap relative to its own terms is at rounding level: nothing more to be had.
-        terms = lam_ / kappa + missing + np.abs(excess)
-        residual = np.where(zero, 0.0, np.abs(gap) / np.where(zero, 1.0, terms))
-        if np.all((np.abs(step) <= 2e-15) | (residual <= 4e-16)):
-            return np.where(zero, 0.0, kappa), residual
+            better = np.fmin(kappa, np.where(excess >= 0, 2 * lam / total, total / (2 * b)))
+        near = np.all(2 * better > kappa)
+        kappa = better
+        if near:
+            break
+    # The equation is lam/kappa = 1 - df1/n = missing + excess. The second form is exact where N is near n; the first
+    # where far more neurons than samples make its two terms large and opposite.
+    many = ratio > 16
+    some = bool(np.any(many))
+    for iteration in range(MAX_ITERATIONS):
+        r = features.at(kappa)
+        missing, own = ratio * kappa * r.h, lam / kappa
+        gap = own - missing - excess
+        if some:
+            used = _degrees(kappa, ratio, r, mu2sq)
+            gap = np.where(many, own + used - 1, gap)
+        step = gap / (own + _slope(kappa, ratio, r, mu2sq))
+        length = np.abs(step)
+        if iteration > 8 or length.max() <= 1e-7:
+            # gap relative to its own terms is at rounding level: nothing more to be had.
+            terms = own + missing + size
+            residual = np.abs(gap) / (np.where(many, own + used + 1, terms) if some else terms)
+            if np.all((length <= 2e-15) | (residual <= 4e-16)):
+                return kappa, residual
         kappa = kappa / (1 - np.minimum(step, 0.5))
     if np.all(residual <= 1e-14):
-        return np.where(zero, 0.0, kappa), residual
+        return kappa, residual
     raise ConvergenceError(f"the effective ridge did not converge (residual {float(np.max(residual)):.2g})")
 
 
@@ -187,7 +257,9 @@ def ridge_risk(
     shape = np.broadcast_shapes(*(a.shape for a in arrays))
     checked = dict(zip(names, arrays, strict=True))
     for name in set(names) - {"ridge"}:  # whose own smallest size is NO_RIDGE
-        checked[name] = np.where(np.abs(checked[name]) < SMALLEST, 0.0, checked[name])
+        small = np.abs(checked[name]) < SMALLEST
+        if np.any(small):
+            checked[name] = np.where(small, 0.0, checked[name])
     _validate(checked)
     p1, p2, lm, et, al, nz, m1, m2, m1s, m2s, m0s = checked.values()
     mu1sq, mu2sq, m1s2 = m1**2, m2**2, m1s**2
@@ -200,12 +272,15 @@ def ridge_risk(
     ratio = p2f / p1
     r = _resolvent(kappa, p2f, mu1sq, mu2sq)
     at_zero = kappa == 0
-    safe = np.where(at_zero, 1.0, kappa)
-    degrees, slope = _degrees(safe, ratio, _resolvent(safe, p2f, mu1sq, mu2sq), mu2sq)
-    zero_degrees = _degrees_at_zero(p2f, ratio, mu1sq, mu2sq)
-    degrees = np.where(at_zero, zero_degrees, degrees)
-    rho = np.where(at_zero, 1 - zero_degrees, lm / safe)
-    factor = np.where(at_zero, 1 - zero_degrees, rho + slope)
+    if np.any(at_zero):
+        safe = np.where(at_zero, 1.0, kappa)
+        at_safe, zero_degrees = _resolvent(safe, p2f, mu1sq, mu2sq), _degrees_at_zero(p2f, ratio, mu1sq, mu2sq)
+        degrees = np.where(at_zero, zero_degrees, _degrees(safe, ratio, at_safe, mu2sq))
+        rho = np.where(at_zero, 1 - zero_degrees, lm / safe)
+        factor = np.where(at_zero, 1 - zero_degrees, rho + _slope(safe, ratio, at_safe, mu2sq))
+    else:
+        degrees, rho = _degrees(kappa, ratio, r, mu2sq), lm / kappa
+        factor = rho + _slope(kappa, ratio, r, mu2sq)
     # E and kappa E' of theory.ridge.enhancement, written so that eta = inf is its limit.
     with np.errstate(divide="ignore", invalid="ignore"):
         inverse = np.where(et == 0, np.inf, 1 / (et**2 * mu1sq))  # 1/e^2
@@ -226,8 +301,8 @@ def ridge_risk(
     variance = irreducible * (1 - factor) / factor
     test = floor + bias + variance
     train = rho**2 * (test + nz**2)
-    fields = (test, train, floor, bias, variance, kappa, degrees, residual)
-    return RidgeRisk(*(np.array(np.broadcast_to(f, shape)) for f in fields))
+    found = (test, train, floor, bias, variance, kappa, degrees, residual)
+    return RidgeRisk(*(np.array(np.broadcast_to(f, shape)) for f in found))
 
 
 def _wide_limit(
@@ -275,26 +350,28 @@ def kernel_risk(constants: Constants, psi1: ArrayLike, delta: ArrayLike, noise: 
 
 
 def _validate(values: dict[str, Array]) -> None:
-    for name, value in values.items():
-        if np.any(np.isnan(value)):
+    # Of each array its extremes decide; nan is both.
+    ends = {name: (float(v.min()), float(v.max())) if v.size else (1.0, 1.0) for name, v in values.items()}
+    for name, (low, _) in ends.items():
+        if math.isnan(low):
             raise InputError(name, "is not a number", "give a finite number")
-    for name, value in values.items():
-        if name != "ridge":
-            within(value, name)
-    if np.any(values["ridge"] > LARGEST):
+    for name, (low, high) in ends.items():
+        if name != "ridge" and not (low >= SMALLEST and high <= LARGEST):
+            within(values[name], name)
+    if ends["ridge"][1] > LARGEST:
         raise InputError("ridge", "is too large", f"give at most {LARGEST:g}")
-    if np.any(values["ridge"] < 0) or np.any(np.isinf(values["ridge"])):
+    if ends["ridge"][0] < 0:
         raise InputError("ridge", "is negative or infinite", "give a number >= 0")
-    if np.any(values["samples"] <= 0):
+    if ends["samples"][0] <= 0:
         raise InputError("samples", "n/d is not positive", "give a ratio above 0")
-    if np.any(values["batch"] <= 0):
+    if ends["batch"][0] <= 0:
         raise InputError("batch", "n1/d is not positive", "give a ratio above 0")
-    if np.any(values["width"] < 0):
+    if ends["width"][0] < 0:
         raise InputError("width", "N/d is negative", "give a ratio above 0")
-    if np.any(np.isinf(values["noise"])) or np.any(values["noise"] < 0):
+    if ends["noise"][0] < 0 or math.isinf(ends["noise"][1]):
         raise InputError("noise", "is not a standard deviation", "give a finite number >= 0")
     for name in ("mu1", "mu2", "mu1_star", "mu2_star", "mu0_star"):
-        if np.any(np.isinf(values[name])):
+        if math.isinf(ends[name][0]) or math.isinf(ends[name][1]):
             raise InputError("link" if "star" in name else "activation", "has no finite variance", "choose another")
     if np.any((values["mu1"] == 0) & (values["mu2"] == 0)):
         raise InputError("activation", "is constant", "give a function that varies")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import time
 
 from benchmarks.__main__ import collect, main
-from benchmarks.benchmark import Row, seconds
+from benchmarks.benchmark import Row, children, seconds
 
 
 def test_rows_judge_themselves():
@@ -16,7 +18,15 @@ def test_rows_judge_themselves():
 
 
 def test_seconds_is_the_best_of_the_runs():
-    assert 0.01 <= seconds(lambda: time.sleep(0.01), repeats=2) < 5
+    ticks = iter([0.0, 5.0, 10.0, 12.0, 20.0, 23.0])
+    assert seconds(lambda: None, repeats=3, clock=lambda: next(ticks)) == 2
+
+
+def test_seconds_are_processor_seconds():
+    assert seconds(lambda: time.sleep(0.2), repeats=1) < 0.1
+    before = children()
+    subprocess.run([sys.executable, "-c", "sum(range(10**6))"], check=True)
+    assert children() > before
 
 
 def test_names_are_unique_and_unknown_ones_are_named(capsys):

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy.stats import linregress
 
-from benchmarks.growth import MARGIN, PATHS, Growth, exponent, ladder, processor_seconds
+import numerics
+from benchmarks.growth import LIGHT, MARGIN, PATHS, Growth, exponent, ladder, processor_seconds
 
 
 @pytest.mark.parametrize("power", [0.0, 1.0, 2.5, -1.0])
@@ -55,6 +58,9 @@ def test_a_growth_too_steep_is_missed():
     assert growth(1.2).met
     assert growth(2 + MARGIN - 0.01).met
     assert not growth(2 + MARGIN + 0.01).met
+    assert growth(1.2).flat
+    assert "flat" in growth(1.2).line
+    assert not growth(2 - MARGIN + 0.01).flat
     assert "MISSED" in growth(3).line
     assert "3.00" in growth(3).line
     assert "met" in growth(2).line
@@ -65,6 +71,30 @@ def test_every_ladder_has_four_sizes_over_a_decade():
     for path in PATHS.values():
         assert len(set(path.sizes)) >= 4, path.what
         assert path.sizes[-1] >= 9 * path.sizes[0], path.what
+
+
+def test_every_module_of_numerics_is_timed_or_named_as_light():
+    """Each path is run at a small size, and the modules that it enters are recorded."""
+    folder = Path(numerics.__file__).parent
+    modules = {p.stem for p in folder.glob("*.py")} - {"__init__"}
+    entered: set[str] = set()
+
+    def record(frame, event, argument):
+        file = frame.f_code.co_filename
+        if file.startswith(str(folder)) and frame.f_code.co_name != "<module>":
+            entered.add(Path(file).stem)
+
+    for path in PATHS.values():
+        if path.before is not None:
+            path.before()
+        work = path.prepare(min(path.sizes[0], 30))
+        sys.setprofile(record)
+        try:
+            work()
+        finally:
+            sys.setprofile(None)
+    assert set(LIGHT) <= modules
+    assert modules - entered - set(LIGHT) == set()
 
 
 def test_every_size_is_run_equally_often_and_the_first_run_is_not_timed(monkeypatch):

@@ -172,6 +172,20 @@ def test_effective_ridge_solves_its_equation(p1: float, p2: float, lam: float, m
     assert kappa >= lam * (1 - 1e-15)
 
 
+@pytest.mark.parametrize(("p1", "p2"), [(1e-6, 1e6), (3e-5, 0.7), (0.1, 1.61), (1e6, 1e-6), (1.0, 1 + 2.0**-40)])
+@pytest.mark.parametrize("lam", [1e-20, 1e-3, 10.0])
+def test_effective_ridge_without_a_linear_part_is_a_quadratic(p1: float, p2: float, lam: float) -> None:
+    """mu1 = 0: kappa^2 + (mu2^2 (1 - N/n) - lam) kappa = lam mu2^2, to full accuracy even for N/n = 1e12."""
+    with mpmath.workdps(60):
+        square = mpmath.mpf(0.3) ** 2
+        b = square * (1 - mpmath.mpf(p2) / mpmath.mpf(p1)) - mpmath.mpf(lam)
+        root = mpmath.sqrt(b * b + 4 * lam * square)
+        exact = (root - b) / 2 if b <= 0 else 2 * lam * square / (b + root)
+        kappa, residual = effective_ridge(p1, p2, lam, 0.0, 0.3)
+        assert abs(float(kappa) / exact - 1) < 5e-15
+    assert residual <= 1e-14
+
+
 @pytest.mark.parametrize("lam", [1e-300, 1e-100, 1e-20])
 def test_effective_ridge_at_the_peak(lam: float) -> None:
     """N = n: kappa = sqrt(lam/h(0)), h(0) = (sqrt 5 - 1)/2 for mu1 = mu2 = psi2 = 1."""
