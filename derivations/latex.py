@@ -349,6 +349,16 @@ def latex(expr: Any) -> str:
     return _tidy(str(Printer().doprint(_with_normal_cdf(sp.sympify(expr, strict=True)))))
 
 
+def decimal(text: str) -> str:
+    r"""LaTeX of a number's decimal text: an exponent becomes a power of ten.
+
+    >>> decimal("-1.2e-05")
+    '-1.2 \\cdot 10^{-5}'
+    """
+    mantissa, _, exponent = text.partition("e")
+    return rf"{mantissa} \cdot 10^{{{int(exponent)}}}" if exponent else mantissa
+
+
 def _tidy(tex: str) -> str:
     return re.sub(r" +\\right", r"\\right", tex)
 

@@ -114,14 +114,17 @@ class AlignResult(Result):
 
     def latex(self) -> str:
         """The closed forms where both functions are polynomial, else the values."""
-        from derivations.latex import latex
+        from derivations.latex import decimal, latex
 
         if self.forms is not None:
             return (
                 rf"\beta \cdot b_{{{self.power}}} \to {latex(self.forms[1])}, \qquad "
                 rf"\lvert b_{{{self.power}}} \rvert^{{2}} \to {latex(self.forms[2])}"
             )
-        texts = [latex(v.exact) if v.exact is not None else _decimal(v, self.digits) for _, v in self._named()]
+        texts = [
+            latex(v.exact) if v.exact is not None else decimal(v.enclosure.value_string(self.digits))
+            for _, v in self._named()
+        ]
         return (
             rf"\beta \cdot b_{{{self.power}}} \to {texts[0]}, \qquad \lvert b_{{{self.power}}} \rvert^{{2}} \to "
             rf"{texts[1]}, \qquad \cos \to {texts[2]}"
@@ -132,11 +135,6 @@ def _from(row: dict[str, Any], batch: str) -> str:
     orders = row.get(f"{batch}_orders", row["orders"])
     text = f"never up to {orders}" if row[batch] is None else str(row[batch])
     return text if row[f"{batch}_decided"] else text + " (not all decided)"
-
-
-def _decimal(value: Value, digits: int) -> str:
-    mantissa, _, exponent = value.enclosure.value_string(digits).partition("e")
-    return rf"{mantissa} \cdot 10^{{{int(exponent)}}}" if exponent else mantissa
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

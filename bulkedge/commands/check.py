@@ -149,11 +149,12 @@ class CheckReport(Result):
 
     def latex(self) -> str:
         """An array of IDs, predictions and measurements."""
+        from derivations.latex import decimal
         from derivations.render import escape
 
         lines = [
-            rf"\text{{{escape(r.check.id)}}} & {r.predicted:.6g} & {r.measured.value:.6g} \pm {r.measured.stderr:.1g}"
-            rf" & \text{{{r.verdict.value}}}"
+            rf"\text{{{escape(r.check.id)}}} & {decimal(f'{r.predicted:.6g}')} & {decimal(f'{r.measured.value:.6g}')} "
+            rf"\pm {decimal(f'{r.measured.stderr:.1g}')} & \text{{{r.verdict.value}}}"
             for r in self.results
         ]
         lines += [

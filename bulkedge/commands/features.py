@@ -107,12 +107,15 @@ class FeaturesResult(Result):
 
 
 def _shown(polynomial: tuple[float, ...], latex: bool = False) -> str:
+    from derivations.latex import decimal
+
     times = " " if latex else "*"
     terms = []
     for power, value in enumerate(polynomial):
         if value:
             variable = ("", "t")[power] if power < 2 else (f"t^{{{power}}}" if latex else f"t^{power}")
-            terms.append(f"{value:.4g}{times if variable else ''}{variable}")
+            number = decimal(f"{value:.4g}") if latex else f"{value:.4g}"
+            terms.append(f"{number}{times if variable else ''}{variable}")
     return " + ".join(reversed(terms)).replace("+ -", "- ") or "0"
 
 

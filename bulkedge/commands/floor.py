@@ -84,11 +84,11 @@ class FloorResult(Result):
 
     def latex(self) -> str:
         """tau*, kappa* and the floor."""
-        kappa = f"{self.kappa:.6g}" if self.attained else r"\infty"
-        return (
-            rf"\tau^\star = {self.tau:.6g}, \quad \kappa^\star = {kappa}, \quad "
-            rf"\mu_{{2\star}}^2 = {self.linear_floor:.6g}"
-        )
+        from derivations.latex import decimal
+
+        tau, kappa, floor = (decimal(f"{v:.6g}") for v in (self.tau, self.kappa, self.linear_floor))
+        kappa = kappa if self.attained else r"\infty"
+        return rf"\tau^{{\star}} = {tau}, \quad \kappa^{{\star}} = {kappa}, \quad \mu_{{2\star}}^{{2}} = {floor}"
 
 
 def _text(value: float) -> str:

@@ -58,8 +58,11 @@ class GammaResult(Result):
 
     def latex(self) -> str:
         """The three readings."""
+        from derivations.latex import decimal
+
         body = r" \\ ".join(
-            rf"\text{{{name.replace('_', '-')}}} & {float(A):.8g} & {float(B):.8g}" for name, A, B in self.readings
+            rf"\text{{{name.replace('_', '-')}}} & {decimal(f'{float(A):.8g}')} & {decimal(f'{float(B):.8g}')}"
+            for name, A, B in self.readings
         )
         return rf"\begin{{array}}{{lrr}} & A & B \\ {body} \end{{array}}"
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import sympy as sp
 
 from bulkedge.result import Result, Table
-from derivations.latex import latex
+from derivations.latex import decimal, latex
 from theory.enclosure import check_digits
 from theory.errors import PrecisionError
 from theory.hermite import (
@@ -79,18 +79,18 @@ class HermiteResult(Result):
         if self.general_term is not None:
             return rf"c_{{k}} = {latex(self.general_term)}"
         basis = {
-            "orthonormal": r"h_{%d}",
-            "probabilist": r"\mathrm{He}_{%d}",
-            "moment": r"\tfrac{\mathrm{He}_{%d}}{%d!}",
+            "orthonormal": r"h_{%d}(z)",
+            "probabilist": r"\mathrm{He}_{%d}(z)",
+            "moment": r"\frac{\mathrm{He}_{%d}(z)}{%d!}",
         }
         form = basis[self.convention]
         terms = []
         for c in self.coefficients:
             if c.exact == 0:
                 continue
-            value = latex(c.exact) if c.exact is not None else _decimal(c.enclosure.value_string(self.digits))
+            value = latex(c.exact) if c.exact is not None else decimal(c.enclosure.value_string(self.digits))
             name = form % ((c.k, c.k) if self.convention == "moment" else c.k)
-            terms.append(rf"\left({value}\right) {name}(z)")
+            terms.append(rf"\left({value}\right) {name}")
         return "f(z) = " + (" + ".join(terms) if terms else "0") + r" + \cdots"
 
     def figure(self) -> Figure:
@@ -110,12 +110,6 @@ class HermiteResult(Result):
         axes.set_title(self.function.name)
         axes.legend()
         return figure
-
-
-def _decimal(text: str) -> str:
-    """A decimal string in LaTeX: an exponent as a power of ten."""
-    mantissa, _, exponent = text.partition("e")
-    return rf"{mantissa} \cdot 10^{{{int(exponent)}}}" if exponent else mantissa
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

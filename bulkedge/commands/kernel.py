@@ -77,7 +77,7 @@ class KernelResult(Result):
     def latex(self) -> str:
         """The closed form where there is one, else the series with its coefficients."""
         if self.closed_form is not None:
-            return rf"\kappa = {latex(self.closed_form)}"
+            return rf"\kappa(\rho) = {latex(self.closed_form)}"
         terms = [
             rf"{latex(c.exact) if c.exact is not None else latex(sp.Float(float(c.enclosure), 8))} \rho^{{{c.k}}}"
             for c in self.series

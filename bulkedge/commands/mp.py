@@ -56,7 +56,7 @@ class MpResult(Result):
         from derivations.latex import latex
         from theory.marchenko_pastur import density
 
-        return latex(density(self.ratio, self.scale))
+        return rf"f(x) = {latex(density(self.ratio, self.scale))}"
 
     def figure(self) -> Figure:
         """The histogram of a simulated spectrum with the law over it."""

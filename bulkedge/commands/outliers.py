@@ -71,10 +71,12 @@ class OutliersResult(Result):
 
     def latex(self) -> str:
         """Lambda and the total, with the formula they come from."""
-        a1, a2 = (rf"\tfrac{{{x.numerator}}}{{{x.denominator}}}" for x in (self.phase.alpha1, self.phase.alpha2))
+        from derivations.latex import latex
+
+        a1, a2 = (latex(x) for x in (self.phase.alpha1, self.phase.alpha2))
         cap = r"\infty" if self.phase.degree is None else str(self.phase.degree - 1)
         return (
-            rf"\Lambda = \min\left({cap}, \left\lfloor \frac{{{a2}}}{{\tfrac12 - {a1}}} \right\rfloor\right)"
+            rf"\Lambda = \min\left({cap}, \left\lfloor \frac{{{a2}}}{{\frac{{1}}{{2}} - {a1}}} \right\rfloor\right)"
             rf" = {self.Lambda}, \qquad 1 + \Lambda = {self.total}"
         )
 

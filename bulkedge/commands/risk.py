@@ -137,10 +137,11 @@ class RiskResult(Result):
 
     def latex(self) -> str:
         """The test risk beside the random-features risk and the linear floor."""
-        return (
-            rf"R_{{\mathrm{{test}}}} = {self.point.test:.6g}, \quad R_0 = {self.random_features.test:.6g}, \quad "
-            rf"\mu_{{2\star}}^2 = {self.linear_floor:.6g}"
-        )
+        from derivations.latex import decimal
+
+        values = (self.point.test, self.random_features.test, self.linear_floor)
+        test, start, floor = (decimal(f"{v:.6g}") for v in values)
+        return rf"R_{{\mathrm{{test}}}} = {test}, \quad R_{{0}} = {start}, \quad \mu_{{2\star}}^{{2}} = {floor}"
 
     def figure(self) -> Figure | None:
         """Risk against step size: theory, simulation with error bars, the step-0 risk and the linear floor."""

@@ -77,8 +77,12 @@ class SpectrumResult(Result):
 
     def latex(self) -> str:
         """The top eigenvalue and its eigenfunction."""
-        terms = " ".join(f"{w:+.4f} Y_{{{l}}}" for l, w in self.leading.weights if abs(w) >= 5e-5).lstrip("+")
-        return rf"\lambda_{{\max}} = {self.leading.top.value:.10g}, \quad \Psi = \frac{{\|x\|}}{{\sqrt{{d}}}} ({terms})"
+        from derivations.latex import decimal
+
+        shown = [(l, w) for l, w in self.leading.weights if abs(w) >= 5e-5]
+        terms = " ".join(f"{'-' if w < 0 else '+'} {abs(w):.4f} Y_{{{l}}}" for l, w in shown).removeprefix("+ ")
+        top = decimal(f"{float(self.leading.top.value):.10g}")
+        return rf"\lambda_{{\max}} = {top}, \quad \Psi = \frac{{\|x\|}}{{\sqrt{{d}}}} \left({terms}\right)"
 
     def figure(self) -> Figure:
         """The leading eigenvalues against the spike, from none to the one given."""

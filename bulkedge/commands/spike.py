@@ -63,7 +63,7 @@ class SpikeResult(Result):
         """Outlier and overlaps."""
         from derivations.latex import latex
 
-        name = "s_1" if self.ensemble == "rectangular" else r"\lambda"
+        name = "s_{1}" if self.ensemble == "rectangular" else r"\lambda"
         return rf"{name} \to {latex(self.exact['outlier'])}"
 
     def figure(self) -> Figure:

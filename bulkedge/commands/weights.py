@@ -103,11 +103,15 @@ class WeightsResult(Result):
 
     def latex(self) -> str:
         """An array of outliers, p-values and strengths."""
+        from derivations.latex import decimal
+
         r = self.report
-        body = r" \\ ".join(
-            rf"{value:.5g} & {p:.2g} & {strength:.4g} \pm {sd:.1g}"
-            for value, p, strength, sd in zip(r.outliers, r.p_values, r.strengths, r.strength_sd, strict=True)
+        rows = zip(r.outliers, r.p_values, r.strengths, r.strength_sd, strict=True)
+        cells = (
+            [decimal(text) for text in (f"{value:.5g}", f"{p:.2g}", f"{strength:.4g}", f"{sd:.1g}")]
+            for value, p, strength, sd in rows
         )
+        body = r" \\ ".join(rf"{value} & {p} & {strength} \pm {sd}" for value, p, strength, sd in cells)
         body = body or r"\text{none} & &"
         return rf"\begin{{array}}{{rrr}} s & p & \theta \\ {body} \end{{array}}"
 

@@ -35,7 +35,7 @@ FUNCTIONS: dict[str, Callable[..., Value]] = {
     r"\log": mp.log,
     r"\max": max,
     r"\min": min,
-    r"\Gamma": lambda a, *x: mp.gammainc(a, *x) if x else mp.gamma(a),
+    r"\Gamma": lambda a, *x: mp.gammainc(a, *x) if x else _gamma(a),
     r"\gamma": lambda a, x: mp.gammainc(a, 0, x),
     r"\Phi": mp.ncdf,
     r"\operatorname{B}": mp.beta,
@@ -47,7 +47,7 @@ FUNCTIONS: dict[str, Callable[..., Value]] = {
     r"\operatorname{re}": mp.re,
     r"\operatorname{im}": mp.im,
 }
-CONSTANTS = {r"\pi": mp.pi, r"\infty": mp.inf, "e": mp.e, r"\mathrm{i}": mp.mpc(0, 1)}
+CONSTANTS = {r"\cdots": mp.mpf(0), r"\pi": mp.pi, r"\infty": mp.inf, "e": mp.e, r"\mathrm{i}": mp.mpc(0, 1)}
 
 
 BETWEEN = ("=", r"\leq", r"\geq", "<", ">", r"\neq", r"\to", r",\qquad", r",\quad", ", \\qquad", ", \\quad", ",")
@@ -66,6 +66,10 @@ def read(
         reader.any(*BETWEEN)
         parts.append(reader.sum())
     return parts[0] if len(parts) == 1 else lambda env: tuple(part(env) for part in parts)
+
+
+def _gamma(x: Value) -> Value:
+    return mp.inf if x <= 0 and x == int(x) else mp.gamma(x)  # a pole, whose reciprocal is zero
 
 
 def _hermite(k: Value, x: Value) -> Value:
@@ -423,6 +427,9 @@ class _Reader:
             right = self.atom()
             self.need("}")
             return lambda env: mp.mpf(left(env) == right(env))
+        if self.take("h_"):
+            k = self.braced()
+            return self._applied(lambda x, env: _hermite(k(env), x[0]) / mp.sqrt(mp.factorial(k(env))))
         if self.take(r"C_"):
             n = self.braced()
             self.need("^{")
@@ -437,11 +444,11 @@ class _Reader:
     def _applied(self, function: Callable[..., Value]) -> Node:
         exponent = self.braced() if self.take("^") else None
         braces = self.take("{")
-        self.need(r"\left(")
+        self.any(r"\left(", "(")
         arguments = [self.sum()]
         while self.take(",") or self.take(";"):
             arguments.append(self.sum())
-        self.need(r"\right)")
+        self.any(r"\right)", ")")
         if braces:
             self.need("}")
 
