@@ -7,10 +7,11 @@ Each rule is an inequality that holds at every point; constants are rationals ro
 
 from __future__ import annotations
 
+import functools
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 
 import sympy as sp
 from flint import arb
@@ -33,6 +34,7 @@ from theory.size import SizeError, brief
 ZERO = Fraction(0)
 ONE = Fraction(1)
 _MAX_EXP = 2000  # beyond, a constant exp(m) is not worth its bits
+_MAX_ERFC = Fraction(math.isqrt(_MAX_EXP))  # nor is erfc(m)
 _NARROWEST = Fraction(1, 256)
 _FARTHEST = 64
 _LONG_POWER = 16
@@ -84,12 +86,12 @@ class Bound:
     logs: tuple[Quadratic | None, ...] = ()
     shown: Callable[[], Nonzero] | None = None
 
-    @cached_property
+    @functools.cached_property
     def least(self) -> Fraction | None:
         """A lower bound of the value on the whole domain."""
         return None if self.below is None else self.below.minimum(self.domain.start, self.domain.end)
 
-    @cached_property
+    @functools.cached_property
     def most(self) -> Fraction | None:
         """An upper bound of the value on the whole domain."""
         return None if self.above is None else self.above.maximum(self.domain.start, self.domain.end)
@@ -105,7 +107,7 @@ class Bound:
             return 1
         return -1 if self.most is not None and self.most <= 0 else 0
 
-    @cached_property
+    @functools.cached_property
     def log_above(self) -> Quadratic | None:
         """A quadratic above log|f|."""
         candidates = [q for q in self.logs if q is not None]
@@ -117,7 +119,7 @@ class Bound:
             candidates.append(Quadratic(log_above(max(map(abs, span)))))
         return min(candidates, key=Quadratic.key).upwards() if candidates else None
 
-    @cached_property
+    @functools.cached_property
     def nonzero(self) -> Nonzero:
         """The sign, and a quadratic below log|f| if f is shown not to vanish on the closed domain."""
         if self.least is not None and self.least > 0:
@@ -148,6 +150,7 @@ class Bound:
         )
 
 
+@functools.lru_cache(maxsize=1024)
 def bound(expr: sp.Expr, domain: Domain) -> Bound:
     """Bounds of `expr` on `domain`.
 
@@ -599,8 +602,8 @@ def _sinh(g: Bound, _: object) -> Bound:
 
 def _erfc(g: Bound, _: object = None) -> Bound:
     """In (0, 2); at most exp(-x^2) and at least exp(-x^2 - x - 1/2) for x >= 0 (at least 1 for x <= 0)."""
-    bottom = None if g.most is None else below(ball(g.most).erfc())
-    top = None if g.least is None else above(ball(g.least).erfc())
+    bottom = None if g.most is None or g.most > _MAX_ERFC else below(ball(g.most).erfc())
+    top = None if g.least is None else above(ball(min(g.least, _MAX_ERFC)).erfc())
     logs: list[Quadratic | None] = []
     if g.least is not None and g.least >= 0 and g.below is not None:
         square = g.below.squared()

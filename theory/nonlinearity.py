@@ -150,10 +150,14 @@ def from_expr(expr: sp.Expr, name: str, argument: str = "FUNCTION") -> Nonlinear
     """Split an expression in theory.symbols.z at its kinks and certify each piece."""
     if expr.has(sp.I):
         raise InputError(argument, "the function is not real", "leave imaginary parts out")
-    pieces = merged(split(expr, sp.S.NegativeInfinity, sp.S.Infinity, argument))
-    for piece in pieces:
+    pieces = split(expr, sp.S.NegativeInfinity, sp.S.Infinity, argument)
+    for piece in pieces:  # before they are compared, which takes long where nothing can be evaluated
         _certify(piece, argument)
-    return Nonlinearity(name, pieces)
+    joined = merged(pieces)
+    for piece in joined:
+        if piece not in pieces:
+            _certify(piece, argument)
+    return Nonlinearity(name, joined)
 
 
 def _with_our_symbol(expr: sp.Expr, argument: str) -> sp.Expr:

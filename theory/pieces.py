@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -12,6 +13,7 @@ import sympy as sp
 from theory import ball, catalogue
 from theory.errors import InputError
 from theory.growth import Growth, growth
+from theory.polynomial import multiplied_out
 from theory.size import SizeError, brief, check_power, measure
 from theory.symbols import z
 from theory.zeros import long_power, real_zeros
@@ -43,7 +45,7 @@ def _growth(expr: sp.Expr, lower: sp.Expr, upper: sp.Expr, limit: Fraction) -> G
 def tidy(expr: sp.Expr) -> sp.Expr:
     """One normal form for the spellings of an expression: products of sums multiplied out, nothing else rewritten."""
     if expr.is_polynomial(z):
-        return sp.expand(expr)
+        return multiplied_out(expr)
     try:
         if measure(expr).terms > MAX_ADDENDS or any(long_power(p) for p in expr.atoms(sp.Pow)):
             return expr  # multiplied out it would cancel, and be slow
@@ -91,22 +93,25 @@ def interior(lower: sp.Expr, upper: sp.Expr) -> sp.Rational:
 
 def split(expr: sp.Expr, lower: sp.Expr, upper: sp.Expr, argument: str) -> list[Piece]:
     """Resolve Max, Min, Abs, sign, Heaviside and Piecewise into smooth pieces, innermost first."""
-    atom = _innermost(expr)
-    if atom is None:
+    atoms = _innermost(expr)
+    if not atoms:
         return [Piece(lower, upper, tidy(expr))]
-    points = [p for g in _switches(atom) for p in real_zeros(g, lower, upper, argument)]
+    points = [p for g in _switches(atoms[0]) for p in real_zeros(g, lower, upper, argument)]
     inside = sorted_distinct([p for p in points if _between(p, lower, upper)])
     pieces: list[Piece] = []
     for a, b in zip([lower, *inside], [*inside, upper], strict=True):
-        value = _choose(atom, interior(a, b), argument)
+        point = interior(a, b)
+        values: dict[sp.Basic, sp.Basic] = {atom: _choose(atom, point, argument) for atom in atoms}
         try:
-            chosen = _substituted(expr, {atom: value})
+            chosen = _substituted(expr, dict(values))
         except (SizeError, ValueError, TypeError, ArithmeticError) as error:
             if isinstance(error, InputError):
                 raise
             problem = str(error) if isinstance(error, SizeError) else "it is not real and finite"
             raise InputError(
-                argument, f"{brief(expr)} where its argument is {brief(value)}: {problem}", "use a tamer function"
+                argument,
+                f"{brief(expr)} where its argument is {brief(values[atoms[0]])}: {problem}",
+                "use a tamer function",
             ) from None
         pieces.extend(split(chosen, a, b, argument))
     return pieces
@@ -126,13 +131,26 @@ def _substituted(expr: sp.Basic, known: dict[sp.Basic, sp.Basic]) -> Any:
     return known[expr]
 
 
-def _innermost(expr: sp.Expr) -> sp.Expr | None:
+def _innermost(expr: sp.Expr) -> list[sp.Expr]:
+    """The first innermost atom, and the others that switch where it does (powers of a Piecewise become many)."""
     if not expr.has(*NONSMOOTH):
-        return None
-    for node in sp.preorder_traversal(expr):
-        if isinstance(node, NONSMOOTH) and not any(a.has(*NONSMOOTH) for a in _parts(node)):
-            return node
-    return None
+        return []
+    found = [
+        node
+        for node in _nodes(expr, set())
+        if isinstance(node, NONSMOOTH) and not any(a.has(*NONSMOOTH) for a in _parts(node))
+    ]
+    switches = _switches(found[0])
+    return [node for node in found if _switches(node) == switches]
+
+
+def _nodes(expr: sp.Basic, seen: set[sp.Basic]) -> Iterator[sp.Basic]:
+    """The expression and all that it contains, each once, from the outside."""
+    if expr not in seen:
+        seen.add(expr)
+        yield expr
+        for argument in expr.args:
+            yield from _nodes(argument, seen)
 
 
 def _parts(atom: sp.Expr) -> list[sp.Basic]:

@@ -7,12 +7,12 @@ from fractions import Fraction
 from functools import lru_cache
 
 import sympy as sp
-from flint import fmpz_poly
+from flint import fmpq, fmpq_poly, fmpz_poly
 
 from theory.quadratic import Quadratic
 from theory.quadratic import above as above_ball
 from theory.quadratic import below as below_ball
-from theory.size import measure
+from theory.size import SizeError, measure
 from theory.symbols import z
 
 MAX_DEGREE = 60  # up to which powers are multiplied out, values bounded and roots isolated
@@ -28,6 +28,37 @@ def coefficients(expr: sp.Expr) -> tuple[sp.Expr, ...] | None:
     if (expr.is_Pow or expr.is_Mul) and measure(expr).degree > MAX_DEGREE:
         return None
     return tuple(reversed(sp.Poly(expr, z).all_coeffs()))
+
+
+def multiplied_out(expr: sp.Expr) -> sp.Expr:
+    """A polynomial in z, expanded; with rational coefficients by flint, where SymPy may take minutes."""
+    try:
+        measure(expr)
+    except SizeError:
+        return sp.expand(expr)
+    poly = _rational_polynomial(expr)
+    if poly is None:
+        return sp.expand(expr)
+    return sp.Add(*(sp.Rational(int(c.p), int(c.q)) * z**i for i, c in enumerate(poly.coeffs()) if c != 0))
+
+
+def _rational_polynomial(expr: sp.Expr) -> fmpq_poly | None:
+    if expr == z:
+        return fmpq_poly([0, 1])
+    if expr.is_Rational:
+        return fmpq_poly([fmpq(int(expr.p), int(expr.q))])
+    if expr.is_Pow and expr.exp.is_Integer and expr.exp > 0:
+        base = _rational_polynomial(expr.base)
+        return None if base is None else base ** int(expr.exp)
+    if not (expr.is_Add or expr.is_Mul):
+        return None
+    result = fmpq_poly([int(expr.is_Mul)])
+    for argument in expr.args:
+        part = _rational_polynomial(argument)
+        if part is None:
+            return None
+        result = result + part if expr.is_Add else result * part
+    return result
 
 
 def value(coefficients: list[Fraction], t: Fraction) -> Fraction:

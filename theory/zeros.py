@@ -11,6 +11,7 @@ from flint import fmpz_poly
 
 from theory import ball
 from theory.errors import InputError
+from theory.polynomial import multiplied_out
 from theory.size import brief
 from theory.symbols import z
 
@@ -45,7 +46,9 @@ def real_zeros(g: sp.Expr, lower: sp.Expr, upper: sp.Expr, argument: str) -> lis
 
 @functools.lru_cache(maxsize=4096)
 def _real_zeros(g: sp.Expr, lower: sp.Expr, upper: sp.Expr, argument: str) -> list[sp.Expr]:
-    if g.is_polynomial(z) or not any(long_power(p) for p in g.atoms(sp.Pow)):
+    if g.is_polynomial(z):
+        g = multiplied_out(g)
+    elif not any(long_power(p) for p in g.atoms(sp.Pow)):
         g = sp.expand(g)
     if not g.has(z) or (g.is_polynomial(z) and sp.Poly(g, z).is_zero):
         return []

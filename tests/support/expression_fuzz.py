@@ -3,7 +3,7 @@
 The generator draws from a `random.Random`, so that hypothesis can drive it (`st.randoms`) and shrink what it finds, and
 so can a plain seed, which is many times faster:
 
-    python tests/support/expression_fuzz.py COUNT SEED [SECONDS [nonlinearity]]
+    python -m tests.support.expression_fuzz COUNT SEED [SECONDS [nonlinearity]]
 
 reads COUNT inputs, stops after SECONDS, prints every offender, and ends with status 1 if there was one.
 """
