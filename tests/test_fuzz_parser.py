@@ -95,6 +95,8 @@ def _busy(seconds):
         "log(" * 33 + "Abs(z)+9" + ")" * 33,
         "He(12, (swish)**(3/2)+z*3)",
         "Phi(-((z)**(-5/2)+erf(-5)*He(2, -8)))",
+        "step/CELU(log(4)/He(1000, (-z)))",
+        "sqrt(1/He(1000, z))",
     ],
 )
 def test_found_by_the_fuzzer_and_refused(text):

@@ -75,6 +75,11 @@ def _extremum(kind: type[sp.Max] | type[sp.Min], values: tuple[sp.Expr, ...]) ->
     return kind(*distinct)
 
 
+def relation(kind: type[sp.core.relational.Relational], left: sp.Expr, right: sp.Expr) -> sp.Basic:
+    """A comparison; of long expressions without SymPy's attempt to decide it."""
+    return kind(left, right, evaluate=not (_is_long(left) or _is_long(right)))
+
+
 def step(u: sp.Expr) -> sp.Expr:
     """1 for u > 0, else 0 (the value at a point does not matter in L2)."""
     return sp.Heaviside(u, sp.S.Zero)
@@ -99,17 +104,19 @@ def mish(u: sp.Expr) -> sp.Expr:
 
 def elu(u: sp.Expr, a: sp.Expr) -> sp.Expr:
     """u for u > 0, else a (exp(u) - 1)."""
-    return sp.Piecewise((u, u > 0), (a * (sp.exp(u) - 1), True))
+    return sp.Piecewise((u, relation(sp.Gt, u, sp.S.Zero)), (a * (sp.exp(u) - 1), True))
 
 
 def celu(u: sp.Expr, a: sp.Expr) -> sp.Expr:
     """u for u > 0, else a (exp(u/a) - 1)."""
-    return sp.Piecewise((u, u > 0), (a * (sp.exp(u / a) - 1), True))
+    return sp.Piecewise((u, relation(sp.Gt, u, sp.S.Zero)), (a * (sp.exp(u / a) - 1), True))
 
 
 def selu(u: sp.Expr) -> sp.Expr:
     """The scaled ELU of Klambauer et al., with its two published constants."""
-    return sp.Piecewise((SELU_SCALE * u, u > 0), (SELU_SCALE * SELU_ALPHA * (sp.exp(u) - 1), True))
+    return sp.Piecewise(
+        (SELU_SCALE * u, relation(sp.Gt, u, sp.S.Zero)), (SELU_SCALE * SELU_ALPHA * (sp.exp(u) - 1), True)
+    )
 
 
 def leaky_relu(u: sp.Expr, slope: sp.Expr) -> sp.Expr:

@@ -240,7 +240,7 @@ FUNCTIONS: dict[str, Callable[[sp.Expr], sp.Expr]] = {
     "Heaviside": catalogue.step,
 }
 _CONSTANTS = {"pi": sp.pi, "E": sp.E}
-_COMPARISONS: dict[type[ast.cmpop], Callable[[sp.Expr, sp.Expr], sp.Basic]] = {
+_COMPARISONS: dict[type[ast.cmpop], type[sp.core.relational.Relational]] = {
     ast.Lt: sp.Lt,
     ast.LtE: sp.Le,
     ast.Gt: sp.Gt,
@@ -369,7 +369,7 @@ class _Reader:
             elif isinstance(step.op, ast.Mult):
                 result = result * right
             else:
-                if right.is_zero:
+                if right == 0 or (not right.has(z) and right.is_zero):
                     raise self.refusal(f"{shorten(self.source(step))} divides by zero", "check it")
                 result = result / right
             if result.is_Rational and bits(result) > MAX_BITS:
@@ -387,7 +387,8 @@ class _Reader:
         if not exponent.has(z) and not exponent.is_Rational and base.has(z):
             raise self.refusal("a power of z has a rational exponent", "write exp(exponent*log(base))")
         check_power(base, exponent)
-        if exponent.is_Rational and exponent < 0 and base.is_zero:
+        self.check_argument("a power", base)
+        if exponent.is_Rational and exponent < 0 and not base.has(z) and base.is_zero:
             raise self.refusal(f"{shorten(self.source(node))} divides by zero", "check it")
         if not base.has(z) and not exponent.is_Integer and not (base.is_zero or _constant_ball(base) > 0):
             raise self.refusal("a root of a negative constant is not real", "functions are real-valued")
@@ -418,7 +419,10 @@ class _Reader:
             if len(args) < 2:
                 raise self.refusal(f"{name} needs at least two arguments", f"write {name}(z, 0)")
             largest = catalogue.maximum if name == "Max" else catalogue.minimum
-            return largest(*map(self.expression, args))
+            values = [self.expression(a) for a in args]
+            for value in values:
+                self.check_argument(name, value)
+            return largest(*values)
         entry = catalogue.entry(name)
         if name in FUNCTIONS and (entry is None or not entry.parameters):
             if len(args) != 1:
@@ -443,7 +447,7 @@ class _Reader:
         return FUNCTIONS[name](value)
 
     def check_argument(self, name: str, value: sp.Expr) -> None:
-        if not value.is_polynomial(z) and measure(value).terms > MAX_INNER:
+        if not value.is_polynomial(z) and (_longest_sum(value) > MAX_INNER or measure(value).terms > MAX_INNER):
             raise self.refusal(f"the argument of {name} is too long a sum", f"use at most {MAX_INNER} terms")
         if _levels(value, sp.tanh, {}) >= MAX_TANH:
             raise self.refusal("too many tanh inside one another", f"nest at most {MAX_TANH} levels")
@@ -503,7 +507,8 @@ class _Reader:
             for op, left, right in zip(node.ops, values, values[1:], strict=False):
                 if type(op) not in _COMPARISONS:
                     raise self.refusal("a condition compares with <, <=, > or >=", "write z > 0")
-                parts.append(_COMPARISONS[type(op)](left, right))
+                self.check_argument("a condition", left - right)
+                parts.append(catalogue.relation(_COMPARISONS[type(op)], left, right))
             return sp.And(*parts)
         raise self.refusal(f"{shorten(self.source(node))} is not a condition", "write z > 0, or True for the last")
 
@@ -522,6 +527,11 @@ def hermite_polynomial(degree: int, argument: sp.Expr) -> sp.Expr:
         terms.append(coefficient * argument**power)
         coefficient = -coefficient * power * (power - 1) // (2 * (m + 1))
     return sp.Add(*terms)
+
+
+def _longest_sum(expr: sp.Expr) -> int:
+    """The most addends that a sum within the expression has."""
+    return max((len(a.args) for a in expr.atoms(sp.Add)), default=1)
 
 
 def _levels(expr: sp.Basic, head: type[sp.Basic], known: dict[sp.Basic, int]) -> int:
