@@ -97,6 +97,8 @@ def _busy(seconds):
         "Phi(-((z)**(-5/2)+erf(-5)*He(2, -8)))",
         "step/CELU(log(4)/He(1000, (-z)))",
         "sqrt(1/He(1000, z))",
+        "2**" * 31 + "He(1000, z)",
+        "hardtanh(cos(z)/He(1000, normal_cdf))",
     ],
 )
 def test_found_by_the_fuzzer_and_refused(text):

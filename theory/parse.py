@@ -388,6 +388,7 @@ class _Reader:
             raise self.refusal("a power of z has a rational exponent", "write exp(exponent*log(base))")
         check_power(base, exponent)
         self.check_argument("a power", base)
+        self.check_argument("a power", exponent)
         if exponent.is_Rational and exponent < 0 and not base.has(z) and base.is_zero:
             raise self.refusal(f"{shorten(self.source(node))} divides by zero", "check it")
         if not base.has(z) and not exponent.is_Integer and not (base.is_zero or _constant_ball(base) > 0):
