@@ -61,7 +61,7 @@ def minimum(*values: sp.Expr) -> sp.Expr:
 
 def absolute(u: sp.Expr) -> sp.Expr:
     """|u|; of a long expression without SymPy's search for its sign."""
-    return sp.Abs(u, evaluate=False) if _is_long(u) and u.has(sp.Max, sp.Min, sp.Piecewise) else sp.Abs(u)
+    return sp.Abs(u, evaluate=False) if _is_long(u) and not u.is_polynomial() else sp.Abs(u)
 
 
 def _is_long(u: sp.Expr) -> bool:

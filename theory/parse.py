@@ -420,10 +420,7 @@ class _Reader:
             if len(args) < 2:
                 raise self.refusal(f"{name} needs at least two arguments", f"write {name}(z, 0)")
             largest = catalogue.maximum if name == "Max" else catalogue.minimum
-            values = [self.expression(a) for a in args]
-            for value in values:
-                self.check_argument(name, value)
-            return largest(*values)
+            return largest(*map(self.expression, args))
         entry = catalogue.entry(name)
         if name in FUNCTIONS and (entry is None or not entry.parameters):
             if len(args) != 1:
@@ -444,7 +441,8 @@ class _Reader:
                 raise self.refusal("the logarithm of a constant that is not positive", "functions are real-valued")
             if name == "sqrt" and not (value.is_zero or ball > 0):
                 raise self.refusal("the square root of a negative constant is not real", "functions are real-valued")
-        self.check_argument(name, value)
+        if name != "Abs":
+            self.check_argument(name, value)
         return FUNCTIONS[name](value)
 
     def check_argument(self, name: str, value: sp.Expr) -> None:
@@ -459,7 +457,8 @@ class _Reader:
             takes = "one argument" if most == 1 else f"1 to {most} arguments"
             raise self.refusal(f"{entry.name} takes {takes}, not {len(args)}", f"write {entry.usage}")
         values = [self.expression(a) for a in args]
-        self.check_argument(entry.name, values[0])
+        if entry.name != "abs":
+            self.check_argument(entry.name, values[0])
         for parameter, value in zip(entry.parameters, values[1:], strict=False):
             if not value.is_Rational:
                 raise self.refusal(f"the {parameter.name} of {entry.name} is not a number", f"write {entry.usage}")
