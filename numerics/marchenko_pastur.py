@@ -47,7 +47,8 @@ class MarchenkoPastur:
         """The edges of the continuous part."""
         root = math.sqrt(self.ratio)
         # 1 - sqrt c through 1 - c, which is exact near c = 1.
-        return self.scale * ((1 - self.ratio) / (1 + root)) ** 2, self.scale * (1 + root) ** 2
+        lower, upper = self.scale * ((1 - self.ratio) / (1 + root)) ** 2, self.scale * (1 + root) ** 2
+        return min(lower, upper), upper  # one number where they are nearer than rounding
 
     @property
     def atom(self) -> float:

@@ -65,6 +65,7 @@ def answer(compute: Callable[[], Any]) -> Any:
 
 @given(ANY, ANY, ANY, st.floats() | ANY)
 @settings(deadline=None)
+@example(10.0**33.5, 1.0, 1.0, 0.0)
 def test_marchenko_pastur(ratio: float, scale: float, x: float, q: float) -> None:
     law = answer(lambda: MarchenkoPastur(ratio, scale))
     if law is None:
