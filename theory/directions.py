@@ -10,11 +10,12 @@ import sympy as sp
 
 from theory import symbols as s
 from theory.alignment import Geometry, cosine
+from theory.ball import sign as sign_of
 from theory.enclosure import Enclosure
 from theory.errors import InputError
 from theory.hermite import information_exponent
-from theory.moments import MissingFormError, Moments, enclosed_mean, exact_mean, power
-from theory.nonlinearity import Nonlinearity
+from theory.moments import MissingFormError, Moments, enclosed_mean, exact_mean, one_sided, power
+from theory.nonlinearity import Nonlinearity, jump
 from theory.phases import BATCHES
 from theory.second_step import (
     Label,
@@ -244,21 +245,68 @@ def _hermite_sum(name: str, degree: int) -> sp.Expr:
     return sp.Add(*(c * sp.hermite_prob(j, s.z) for j, c in enumerate(coefficients, start=1)))
 
 
-def vanishing_spikes(sigma: Nonlinearity, batch: str, orders: int) -> tuple[int, ...]:
-    """The k in 0..orders whose function F_k (reading `full`, centred labels) vanishes identically.
+def vanishing_spikes(sigma: Nonlinearity, batch: str, orders: int, centred: bool = True) -> tuple[int, ...]:
+    """The k in 0..orders whose function F_k (reading `full`) vanishes identically.
 
-    Fresh batch: E[sigma^(k+1)] = 0, or E sigma' = 0 for k = 1; reused: all mixed moments of F_k vanish. An order that
-    is not known (a kink and a reused batch beyond k = 1) is not counted.
+    Centred labels, fresh batch: E[sigma^(k+1)] = 0, or E sigma' = 0 for k = 1; else all mixed moments of F_k vanish.
+    Labels with a mean (`centred` False) bring the term e G, e = E[y] E[sigma''], and with it more spikes: ReLU, fresh
+    batch, has spike 2 only then. An order that is not known (a kink and a reused batch beyond k = 1) is not counted.
     Source: T1, T2.
     """
-    one = enclosed_rational(Fraction(1))
-    here = Label(one, enclosed_rational(Fraction(0)), one, enclosed_rational)
     moment, found = Moments(20).activation(sigma), []
+    labels = [_generic_label(mean, second) for mean, second in (CENTRED if centred else UNCENTRED)]
     for k in range(orders + 1):
         try:
-            F = spike_function(k, batch, "full", moment, here)
+            functions = [spike_function(k, batch, "full", moment, here) for here in labels]
         except InputError:
             break
-        if all(Value(None, c).vanishes for c in F.values()):
+        if all(Value(None, c).vanishes for F in functions for c in F.values()):
             found.append(k)
     return tuple(found)
+
+
+# (E y, E y^2) of labels: F_k is a polynomial in them, and two points tell an accident from an identity.
+CENTRED, UNCENTRED = ((0, 1),), ((1, 3), (2, 7))
+
+
+def _generic_label(mean: int, second: int) -> Label:
+    one, first, other = (enclosed_rational(Fraction(x)) for x in (1, mean, second))
+    return Label(one, first, other, enclosed_rational)
+
+
+def further_orders(sigma: Nonlinearity, centred: bool = True) -> tuple[int, ...]:
+    """(1,) if the further function of T6 (left vector a|a|, reused batch) is not identically zero, else ().
+
+    It is y sum (J phi(b)/2) E_xi[|S + l y/alpha| - |S + r y/alpha|], S = mu1 q + e b + xi. Translates of the folded
+    mean by different shifts are linearly independent, so it vanishes iff the weights J phi(b) cancel shift by shift;
+    with mu1 = 0 shifts of opposite sign count as one, since the folded mean is even. A shift is the pair of the
+    coefficients of e (none for centred labels, e = E[y] E[sigma''] = 0) and of y/alpha.
+    Valid for: continuous activations. So it is there for ReLU and hard tanh, and not for |z| or any even activation.
+    Source: T6.
+    """
+    slope = sigma.derivative()
+    jumps = [(at, *one_sided(slope, at)) for at in slope.kinks if jump(slope, at) != 0]
+    blind, tilted = _is_constant_zero(sigma, 1), not centred and not _is_constant_zero(sigma, 2)
+    shifts: list[tuple[sp.Expr, sp.Expr]] = []
+    weights: list[sp.Expr] = []
+    for at, left, right in jumps:
+        for side, sign in ((left, 1), (right, -1)):
+            shift = (at if tilted else sp.S.Zero, side)
+            weight = sign * (right - left) * sp.exp(-(at**2) / 2)
+            for i, other in enumerate(shifts):
+                if _same(shift, other) or (blind and _same(shift, (-other[0], -other[1]))):
+                    weights[i] += weight
+                    break
+            else:
+                shifts.append(shift)
+                weights.append(weight)
+    return (1,) if any(sign_of(sp.expand(w)) != 0 for w in weights) else ()
+
+
+def _same(one: tuple[sp.Expr, sp.Expr], two: tuple[sp.Expr, sp.Expr]) -> bool:
+    return all(sign_of(x - y) == 0 for x, y in zip(one, two, strict=True))
+
+
+def _is_constant_zero(sigma: Nonlinearity, k: int) -> bool:
+    """Whether E sigma^(k) vanishes."""
+    return bool(Value(None, Moments(20).activation(sigma)(k, 0, 0)).vanishes)

@@ -127,12 +127,19 @@ class Count:
     reasons: tuple[str, ...]
 
 
+def left_vector(k: int, folded: bool = False) -> str:
+    """The name of spike k's left vector, a^(k+1), or of a kink's further one, a^k|a|."""
+    if folded:
+        return "a|a|" if k == 1 else f"a^{k}|a|"
+    return "a" if k == 0 else f"a^{k + 1}"
+
+
 def count(
     point: Phase,
     batch: str = "reused",
     readout: str = "gaussian",
     missing: Collection[int] = (),
-    jumps: bool = False,
+    further: Collection[int] = (),
 ) -> Count:
     """Count the outliers of a phase when the generic assumptions are dropped one by one.
 
@@ -140,7 +147,7 @@ def count(
       E[sigma^(k+1)] = 0; with a reused one the mixed moments E[sigma^(k+1) sigma'^j] of T2 `full` decide
       (theory.second_step.spike_function).
     - a readout with r distinct non-zero values: the powers of a span at most r dimensions.
-    - `jumps`: sigma' jumps somewhere and the batch is reused: the left vector a|a| appears at the order of k = 1 (T6).
+    - `further`: orders k >= 1 at which jumps of sigma' and a reused batch bring the further left vector a^k|a| (T6).
 
     Errors: InputError for an unknown batch or readout law.  Source: T1, T6.
     """
@@ -150,13 +157,16 @@ def count(
     gone = sorted(k for k in missing if k <= point.Lambda)
     reasons = [f"spike {k} is missing: its function F_{k} vanishes" for k in gone]
     listed = [k for k in range(min(point.total, LISTED)) if k not in gone]
-    directions = ["a" if k == 0 else f"a^{k + 1}" for k in listed]
+    named = {k: [left_vector(k)] for k in listed}
     total = point.total - len(gone)
-    # The order of k = 1 counts, not the cap: an activation with a kink is not a polynomial.
-    if jumps and batch == "reused" and point.alpha2 >= HALF - point.alpha1:
-        directions.append("a|a|")
-        total += 1
-        reasons.append("sigma' jumps and the batch is reused: the left vector a|a| joins at the order of k = 1 (T6)")
+    # The strength decides, not the cap: an activation with a kink is not a polynomial.
+    for k in sorted(further if batch == "reused" else ()):
+        if k >= 1 and point.exponent(k) >= 0:
+            name = left_vector(k, folded=True)
+            named.setdefault(k, []).append(name)
+            total += 1
+            reasons.append(f"sigma' jumps and the batch is reused: the left vector {name} joins at the order k = {k}")
+    directions = [name for k in sorted(named) for name in named[k]]
     values = READOUTS[readout]
     if values is not None and total > values:
         reasons.append(f"a {readout} readout has {values} distinct non-zero value(s): its powers span no more")

@@ -195,7 +195,7 @@ def kinked_further(jumps: tuple[Jump, ...], mu1: Any, e: Any) -> sp.Expr:
     """The function of the further left vector a|a| that a kink and a reused batch bring.
 
     y sum (J phi(b)/2) E_xi[ |mu1 q + e b + xi + l y/alpha| - |mu1 q + e b + xi + r y/alpha| ],  xi ~ N(0, v).
-    Zero iff no jump has J != 0; for |z| the two one-sided terms are opposite and its right vector is even in q.
+    Zero without jumps and for even activations (|z|), whose one-sided terms cancel: theory.directions.further_orders.
     Source: T6 (+).
     """
     total = sp.Integer(0)

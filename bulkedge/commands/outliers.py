@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from theory.phases import Count, Phase
 
 
+MEANS = {"centred": " (E y = 0); see --labels", "uncentred": " (E y not 0)"}
 EXAMINED = 3  # spikes whose functions are computed for a given activation
 
 
@@ -61,13 +62,17 @@ class OutliersResult(Result):
 
     def tables(self) -> tuple[Table, ...]:
         """One row per spike."""
-        rows = tuple(
-            (str(k), "a" if k == 0 else f"a^{k + 1}", f"N^({x})", "yes" if x == 0 else "no") for k, x in self._listed()
-        )
+        from theory.phases import left_vector
+
+        rows = tuple((str(k), left_vector(k), f"N^({x})", "yes" if x == 0 else "no") for k, x in self._listed())
         title = f"Lambda = {self.Lambda} new outliers, {self.total} in all"
-        if self.count.total != self.total:
-            title += f" ({self.count.total} with this batch and readout)"
-        return (Table(("k", "left vector", "strength", "on the boundary"), rows, title),)
+        tables = [Table(("k", "left vector", "strength", "on the boundary"), rows, title)]
+        if self.count.reasons:
+            given = ", ".join(str(self.inputs[x]) for x in ("activation", "batch", "readout") if self.inputs[x])
+            reasons = tuple((reason,) for reason in self.count.reasons)
+            title = f"{self.count.total} in all here ({given}): {', '.join(self.count.directions)}"
+            tables.append(Table(("why",), reasons, title))
+        return tuple(tables)
 
     def latex(self) -> str:
         """Lambda and the total, with the formula they come from."""
@@ -88,6 +93,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--degree", required=True, metavar="L", help="degree of the activation; inf: not a polynomial")
     parser.add_argument("--batch", default="reused", help="reused or fresh (default reused)")
     parser.add_argument("--activation", metavar="ACT", help="drop the spikes that vanish for it; add that of a kink")
+    parser.add_argument(
+        "--labels", default="centred", help="centred (default) or uncentred: a mean of the labels brings spikes back"
+    )
     parser.add_argument("--readout", default="gaussian", help="gaussian, uniform, rademacher or constant")
 
 
@@ -99,16 +107,18 @@ def outliers(
     batch: str = "reused",
     readout: str = "gaussian",
     activation: str | None = None,
+    labels: str = "centred",
 ) -> OutliersResult:
     """Count the outliers of W2 after steps of size N^alpha1 and N^alpha2.
 
     Lambda = min(L - 1, floor(alpha2/(1/2 - alpha1))), total = 1 + Lambda.
     Valid for: exponents in [0, 1/2); paper T's scaling (W0 with entries of variance 1/d, readout N(0, 1/N)).
-    `count` drops what the batch, the readout's law and the activation remove, and adds the left vector a|a| of a kink
-    with a reused batch (theory.phases.count).
+    `count` drops what the batch, the readout's law, the activation and the labels' mean remove, and adds the left
+    vector a|a| of a kink with a reused batch (theory.phases.count).
     Convention: a float is read as the decimal it prints as, so that 0.35 is 7/20.
     Accuracy: exact.  Errors: InputError.  Source: T1.
     """
+    from theory.errors import InputError
     from theory.parse import integer, number
     from theory.phases import count, phase
 
@@ -117,15 +127,19 @@ def outliers(
     cap = None if str(degree).strip() == "inf" else integer(degree, "degree")
     point = phase(first, second, cap)
     missing: tuple[int, ...] = ()
-    jumps = False
+    further: tuple[int, ...] = ()
+    examined = EXAMINED
+    if labels not in ("centred", "uncentred"):
+        raise InputError("labels", f"unknown kind {labels[:40]!r}", "give centred or uncentred")
     if activation is not None:
-        from theory.directions import vanishing_spikes
+        from theory.directions import further_orders, vanishing_spikes
         from theory.nonlinearity import nonlinearity
         from theory.phases import check_batch
 
-        sigma = nonlinearity(activation, "activation")
-        missing = vanishing_spikes(sigma, check_batch(batch), min(point.Lambda, EXAMINED))
-        jumps = bool(sigma.derivative(2).deltas)
+        sigma, centred = nonlinearity(activation, "activation"), labels == "centred"
+        missing = vanishing_spikes(sigma, check_batch(batch), min(point.Lambda, EXAMINED), centred)
+        if batch == "reused" and sigma.derivative(2).deltas:
+            further, examined = further_orders(sigma, centred), 1
     inputs = {
         "alpha1": str(first),
         "alpha2": str(second),
@@ -133,15 +147,18 @@ def outliers(
         "batch": batch,
         "readout": readout,
         "activation": activation,
+        "labels": labels,
     }
     notes = ["generic count: E[sigma^(k+1)] is not zero for the counted k, E sigma' is not zero"]
     if point.boundary:
         notes.append("on a boundary: a counted spike is of order one and shows only above the threshold of O2")
     if point.one_step:
         notes.append("alpha1 + alpha2 < 1/2: two steps learn what one step learns")
-    if activation is not None and point.Lambda > EXAMINED:
-        notes.append(f"the activation was examined up to spike {EXAMINED}")
-    counted = count(point, batch, readout, missing, jumps)
+    if activation is not None:
+        notes.append(f"the count for this activation holds for {labels} labels" + MEANS[labels])
+    if activation is not None and point.Lambda > examined:
+        notes.append(f"the activation was examined up to spike {examined}; the spikes beyond are counted as generic")
+    counted = count(point, batch, readout, missing, further)
     setting = "steps eta_i = N^alpha_i, W0 with entries N(0, 1/d), readout of variance 1/N, n, d, N proportional"
     return OutliersResult(inputs, setting, ("T1", "T5"), tuple(notes), point, counted)
 
@@ -155,4 +172,5 @@ def run(arguments: argparse.Namespace) -> OutliersResult:
         batch=arguments.batch,
         readout=arguments.readout,
         activation=arguments.activation,
+        labels=arguments.labels,
     )

@@ -8,6 +8,7 @@ import pytest
 
 import bulkedge
 from bulkedge.cli import main
+from theory.errors import InputError
 
 
 def run(capsys: pytest.CaptureFixture[str], *tokens: str) -> tuple[int, str, str]:
@@ -49,7 +50,9 @@ def test_readout_and_batch(capsys: pytest.CaptureFixture[str]) -> None:
     found = json.loads(out)
     assert (found["total"], found["counted"]) == (5, 2)
     _, table, _ = run(capsys, "0.45", "0.2", "--degree", "inf", "--readout", "rademacher")
-    assert "Lambda = 4 new outliers, 5 in all (2 with this batch and readout)" in " ".join(table.split())
+    assert "Lambda = 4 new outliers, 5 in all" in " ".join(table.split())
+    assert "2 in all here (reused, rademacher)" in " ".join(table.split())
+    assert "a rademacher readout has 2 distinct" in " ".join(table.split())
 
 
 def test_activation(capsys: pytest.CaptureFixture[str]) -> None:
@@ -61,6 +64,41 @@ def test_activation(capsys: pytest.CaptureFixture[str]) -> None:
     found = json.loads(out)
     assert (found["total"], found["counted"]) == (2, 3)
     assert found["directions"] == ["a", "a^2", "a|a|"]
+
+
+@pytest.mark.parametrize(
+    ("activation", "batch", "labels", "directions"),
+    [
+        ("abs", "reused", "centred", []),
+        ("Abs(z) + He(2, z)/5", "reused", "centred", []),
+        ("Abs(z) + z/5", "reused", "centred", ["a", "a^2", "a|a|"]),
+        ("hard_tanh", "reused", "centred", ["a", "a|a|"]),
+        ("hard_tanh", "fresh", "centred", ["a"]),
+        ("relu", "fresh", "centred", ["a", "a^2"]),
+    ],
+)
+def test_a_kink_counts_where_its_function_does_not_vanish(
+    activation: str, batch: str, labels: str, directions: list[str]
+) -> None:
+    found = bulkedge.outliers("0.35", "0.2", degree="inf", batch=batch, activation=activation, labels=labels)
+    assert list(found.count.directions) == directions
+    shown = " ".join(" ".join(row) for table in found.tables() for row in table.rows)
+    assert all(reason in shown for reason in found.count.reasons)
+
+
+def test_a_mean_of_the_labels_brings_a_spike_back() -> None:
+    """ReLU, fresh batch, spike 2: the third derivative has mean zero, but e G gives -mu2 E[y] phi(0) mu1 y q."""
+    counts = [
+        bulkedge.outliers("0.4", "0.25", degree="inf", batch="fresh", activation="relu", labels=labels).count.total
+        for labels in ("centred", "uncentred")
+    ]
+    assert counts == [2, 3]
+    biased = bulkedge.align("He(1,z) + 1/2", power=2, alpha=2, batch="fresh", activation="relu")
+    assert float(biased.payload()["norm2"]) > 0
+    with pytest.raises(InputError):
+        bulkedge.align("He(1,z)", power=2, alpha=2, batch="fresh", activation="relu")
+    with pytest.raises(InputError, match="labels"):
+        bulkedge.outliers("0.4", "0.25", degree="inf", labels="any")
 
 
 @pytest.mark.parametrize(

@@ -4,12 +4,23 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import numpy as np
 import pytest
 import sympy as sp
 
+from numerics.alignment import Kink, further_direction
+from numerics.functions import constants
 from theory import symbols as s
-from theory.directions import Problem, closed_form, generative_exponent, reach_table, vanishing_spikes
+from theory.directions import (
+    Problem,
+    closed_form,
+    further_orders,
+    generative_exponent,
+    reach_table,
+    vanishing_spikes,
+)
 from theory.errors import InputError
+from theory.moments import one_sided
 from theory.nonlinearity import nonlinearity
 
 
@@ -106,3 +117,22 @@ def test_vanishing_spikes() -> None:
     assert vanishing_spikes(nonlinearity("softplus"), "fresh", 2) == (2,)
     assert vanishing_spikes(nonlinearity("softplus"), "reused", 2) == ()
     assert 0 in found("z**2", "fresh")  # E sigma' = 0: the first step has no direction
+    # A mean of the labels brings e G: ReLU's spike 2 is back.
+    assert vanishing_spikes(nonlinearity("relu"), "fresh", 3, centred=False) == ()
+    assert vanishing_spikes(nonlinearity("tanh"), "reused", 3, centred=False) == (1, 3)
+
+
+NAMES = ["relu", "abs", "hard_tanh", "relu6", "Abs(z) + z/5", "Abs(z) + He(2, z)/5", "Max(z - 7/10, 0)", "tanh", "elu"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("mean", [0, 0.7])
+def test_the_further_direction_is_there_where_its_function_is_not_zero(name: str, mean: float) -> None:
+    """The exact rule against T6's function evaluated on a grid."""
+    sigma = nonlinearity(name)
+    slope = sigma.derivative()
+    kinks = tuple(Kink(float(at), *(float(x) for x in one_sided(slope, at))) for at in slope.kinks)
+    here = constants(sigma)
+    F, _ = further_direction(kinks, here.mu1, mean * here.curvature, 0.4, 1.5)
+    y, q = np.meshgrid([-1.3, 0.4, 0.9], [-1.1, 0.2, 0.8])
+    assert (further_orders(sigma, centred=mean == 0) == (1,)) == bool(np.max(np.abs(F(y, q))) > 1e-12)
