@@ -121,16 +121,22 @@ def homogeneity(array: Floats, found: Spectrum) -> Homogeneity:
     The noise is the matrix less its leading triples; a row with leverage h in them keeps 1 - h of its noise energy.
     """
     noise, kept = _noise(array, found)
+    squares = noise * noise
+    mean = float(squares.mean())
+    squares -= mean  # so that entries of one absolute value (+-1) leave nothing but rounding
     p = []
-    for squares, share in ((noise**2, kept[0]), (noise.T**2, kept[1])):
-        groups = squares[share > 0.5] / share[share > 0.5, None]
-        number, size = groups.shape
-        between = size * float(np.var(groups.mean(axis=1), ddof=1))
-        within = float(np.mean(np.var(groups, axis=1, ddof=1)))
-        # Entries of one absolute value (+-1) have nothing within: then any difference between rows is real.
-        tiny = 1e-18 * float(np.mean(groups)) ** 2
+    for axis, share in ((1, kept[0]), (0, kept[1])):
+        size, counted = array.shape[axis], share > 0.5
+        first = squares.mean(axis=axis)
+        second = np.einsum("ij,ij->i" if axis else "ij,ij->j", squares, squares) / size
+        level = ((mean + first) / share)[counted]
+        spread = (np.maximum(second - first**2, 0.0) / share**2)[counted]
+        between = size * float(np.var(level, ddof=1))
+        within = float(np.mean(spread)) * size / (size - 1)
+        # Where there is nothing within, any difference between rows is real.
+        tiny = 1e-18 * float(np.mean(level)) ** 2
         even = float(between <= tiny)
-        p.append(float(fdtrc(number - 1, number * (size - 1), between / within)) if within > tiny else even)
+        p.append(float(fdtrc(len(level) - 1, len(level) * (size - 1), between / within)) if within > tiny else even)
     return Homogeneity(p[0], p[1], _kurtosis(noise))
 
 
@@ -255,7 +261,11 @@ def count_outliers(values: ArrayLike, alarm: float = 0.01, *, adjust: bool = Tru
     Errors: InputError for an alarm rate outside (0, 1/2] or an array that is not a usable matrix.
     Source: R4; Johnstone 2001, Kritchman & Nadler 2009; Bao, Pan & Zhou 2012 (matrices with equal norms).
     """
-    array = matrix(values)
+    return outliers_of(matrix(values), alarm, adjust=adjust)
+
+
+def outliers_of(array: Floats, alarm: float, *, adjust: bool = True) -> OutlierCount:
+    """`count_outliers` of an array that `matrix` has accepted."""
     if not 0 < alarm <= 0.5:
         raise InputError("alarm", f"{alarm!r} is not a false-alarm rate", "give a number in (0, 1/2]")
     found, count = _analyse(array, alarm, _kurtosis(array))
@@ -306,8 +316,9 @@ def _analyse(array: Floats, alarm: float, kappa: float) -> tuple[Spectrum, int]:
 
 
 def _kurtosis(entries: Floats) -> float:
-    centred = entries - entries.mean()
-    return float(np.mean(centred**4)) / float(np.mean(centred**2)) ** 2 - 3
+    squares = (entries - entries.mean()).ravel()
+    squares *= squares
+    return float(squares @ squares) / len(squares) / float(squares.mean()) ** 2 - 3
 
 
 def _unscale(array: Floats, found: Spectrum) -> Spectrum:

@@ -8,6 +8,7 @@ are accurate up to the edges.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +20,7 @@ from theory.errors import InputError
 Floats = NDArray[np.float64]
 Complexes = NDArray[np.complex128]
 
+_BLOCK = 8192
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(20)
 
 
@@ -90,14 +92,19 @@ class MarchenkoPastur:
 
     def cdf(self, x: ArrayLike) -> Floats:
         """P(lambda <= x), the atom included."""
-        values = finite(x, "x")
-        angle = self._angle(values)
-        return np.where(values < 0, 0.0, self.atom + self._mass * _swept(angle, self._root))
+        return _blockwise(self._cdf, finite(x, "x"))
+
+    def _cdf(self, values: Floats) -> Floats:
+        sine, cosine = self._half_angle(values)
+        return np.where(values < 0, 0.0, self.atom + self._mass * _swept(sine, cosine, self._root))
 
     def sf(self, x: ArrayLike) -> Floats:
         """P(lambda > x), without cancellation near the upper edge."""
-        values = finite(x, "x")
-        return np.where(values < 0, 1.0, self._mass * _swept(np.pi - self._angle(values), -self._root))
+        return _blockwise(self._sf, finite(x, "x"))
+
+    def _sf(self, values: Floats) -> Floats:
+        sine, cosine = self._half_angle(values)
+        return np.where(values < 0, 1.0, self._mass * _swept(cosine, sine, -self._root))
 
     def ppf(self, q: ArrayLike) -> Floats:
         """The smallest x with cdf(x) >= q; 0 for q up to the atom.
@@ -173,10 +180,12 @@ class MarchenkoPastur:
         # The non-zero spectrum at c > 1 is that at 1/c on another scale: the angle's law is the same.
         return math.sqrt(min(self.ratio, 1 / self.ratio))
 
-    def _angle(self, values: Floats) -> Floats:
+    def _half_angle(self, values: Floats) -> tuple[Floats, Floats]:
+        """sin(t/2) and cos(t/2)."""
         lower, upper = self.edges
         inside = np.clip(values, lower, upper)
-        return 2 * np.arctan2(np.sqrt(inside - lower), np.sqrt(upper - inside))
+        span = 1 / (upper - lower)
+        return np.sqrt((inside - lower) * span), np.sqrt((upper - inside) * span)
 
 
 @dataclass(frozen=True)
@@ -237,6 +246,17 @@ class SingularValueLaw:
         return np.sqrt(self.squared.rvs(size, random_state=random_state))
 
 
+def _blockwise(function: Callable[[Floats], Floats], values: Floats) -> Floats:
+    """A function of each element, on pieces whose temporaries stay in the cache."""
+    if values.size <= _BLOCK:
+        return function(values)
+    result = np.empty(values.shape)
+    source, target = values.ravel(), result.ravel()
+    for start in range(0, values.size, _BLOCK):
+        target[start : start + _BLOCK] = function(source[start : start + _BLOCK])
+    return result
+
+
 def _density(angle: Floats, root: float) -> Floats:
     """(2/pi) sin^2 t/(1 + r^2 - 2 r cos t), the law of the angle; r in [-1, 1], negative from the upper edge."""
     near = (1 - root) ** 2 + 4 * root * np.sin(angle / 2) ** 2
@@ -245,16 +265,20 @@ def _density(angle: Floats, root: float) -> Floats:
     return np.where(near > 0, 2 / np.pi * np.sin(angle) ** 2 / far, 2 / np.pi)
 
 
-def _swept(angle: Floats, root: float) -> Floats:
-    """The mass of the angles in (0, t), by the closed form, and near t = 0 (where it cancels) by Gauss-Legendre."""
-    arc = np.arctan2(root * np.sin(angle), (1 - root) + 2 * root * np.sin(angle / 2) ** 2)
+def _swept(half_sine: Floats, half_cosine: Floats, root: float) -> Floats:
+    """The mass of the angles in (0, t), by the closed form, and near t = 0 (where it cancels) by Gauss-Legendre.
+
+    Takes sin(t/2) and cos(t/2). The closed form loses about (1 - r)^2/(r t^2) units in the last place.
+    """
+    angle, sine = 2 * np.arctan2(half_sine, half_cosine), 2 * half_sine * half_cosine
+    arc = np.arctan2(root * sine, (1 - root) + 2 * root * half_sine * half_sine)
     if abs(root) < 0.1:
         # (1/pi)(t + A - sum_{k>=2} r^(k-2) sin(k t)/k), A = sum_{k>=1} r^k sin(k t)/k: the form below loses 1/r.
         closed = (angle + arc - sum(root ** (k - 2) * np.sin(k * angle) / k for k in range(2, 20))) / np.pi
     else:
-        closed = (angle + np.sin(angle) / root - (1 - root) * (1 + root) / root**2 * arc) / np.pi
+        closed = (angle + sine / root - (1 - root) * (1 + root) / root**2 * arc) / np.pi
     swept = np.array(np.clip(closed, 0.0, 1.0))  # an array even for a single angle, so that it can be filled
-    small = (angle < 0.3) & (angle < 3 * (1 - root))
+    small = angle < min(0.3, (1 - root) / 4)
     if small.any():
         half = np.asarray(angle)[small][:, None] / 2
         swept[small] = np.sum(_density(half * (1 + _NODES), root) * _WEIGHTS * half, axis=-1)
@@ -266,7 +290,7 @@ def _unsweep(mass: Floats, root: float) -> Floats:
     shape, mass = mass.shape, mass.ravel()
     # A grid that is dense towards 0 gives each start within a cell.
     grid = np.pi * np.linspace(0, 1, 400) ** 2
-    table = _swept(grid, root)
+    table = _swept(np.sin(grid / 2), np.cos(grid / 2), root)
     cell = np.clip(np.searchsorted(table, mass), 1, len(grid) - 1)
     low, high = grid[cell - 1], grid[cell]
     share = (mass - table[cell - 1]) / np.maximum(table[cell] - table[cell - 1], np.finfo(float).tiny)
@@ -274,7 +298,7 @@ def _unsweep(mass: Floats, root: float) -> Floats:
     active = np.flatnonzero(mass > 0)
     for _ in range(100):
         here = angle[active]
-        gap = _swept(here, root) - mass[active]
+        gap = _swept(np.sin(here / 2), np.cos(here / 2), root) - mass[active]
         low[active] = np.where(gap <= 0, here, low[active])
         high[active] = np.where(gap >= 0, here, high[active])
         slope = _density(here, root)

@@ -20,9 +20,9 @@ from numerics.edge import (
     HEAVY,
     OutlierCount,
     Spectrum,
-    count_outliers,
     equalise,
     matrix,
+    outliers_of,
     residual,
     squared_singular_values,
 )
@@ -232,7 +232,7 @@ def analyse(
     """
     array = matrix(weights, "FILE")
     sides = _directions(array.shape, directions)
-    found = count_outliers(array, alarm)
+    found = outliers_of(array, alarm)
     large, small = max(array.shape), min(array.shape)
     scale = math.sqrt(found.variance)
     model = rectangular(array.shape[1] / array.shape[0], scale * math.sqrt(array.shape[0]))
