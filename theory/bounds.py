@@ -489,7 +489,7 @@ def _positive_inside(base: sp.Expr, domain: Domain) -> bool:
 
 
 def _exp_above(x: Fraction) -> Fraction:
-    value = above(ball(x).exp())
+    value = above(ball(max(x, Fraction(-_MAX_EXP))).exp())
     assert value is not None
     return value
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import islice
 
 import sympy as sp
 
@@ -25,6 +26,7 @@ from theory.size import brief
 
 SQUARE_INTEGRABLE = Fraction(1, 4)  # exp(2 c2 z^2) phi(z) is integrable iff c2 is below
 _MAX_SPLITS = 48
+_MAX_WORK = 6000  # nodes of the tree, over all pieces
 _FIRST_SPLIT = 2
 
 
@@ -117,12 +119,14 @@ def _rational(value: sp.Expr, direction: int) -> Fraction:
 def _pieces(expr: sp.Expr, half: Domain, limit: Fraction) -> list[tuple[Quadratic, Fraction | None]]:
     """Bounds of log|f| on pieces that cover the half line, each with its end (None: infinity)."""
     todo, done, splits = [half], [], 0
+    nodes = len(list(islice(sp.preorder_traversal(expr), _MAX_WORK)))
+    most = min(_MAX_SPLITS, _MAX_WORK // nodes)
     while todo:
         piece = todo.pop()
         try:
             above = bound(expr, piece).log_above
         except UndecidedError as error:
-            if error.final or splits >= _MAX_SPLITS or not piece.worth_splitting:
+            if error.final or splits >= most or not piece.worth_splitting:
                 raise
             splits += 1
             todo.extend(piece.split(_FIRST_SPLIT))

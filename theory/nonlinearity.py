@@ -150,6 +150,13 @@ def from_expr(expr: sp.Expr, name: str, argument: str = "FUNCTION") -> Nonlinear
     """Split an expression in theory.symbols.z at its kinks and certify each piece."""
     if expr.has(sp.I):
         raise InputError(argument, "the function is not real", "leave imaginary parts out")
+    try:
+        return _certified(expr, name, argument)
+    except OverflowError:
+        raise InputError(argument, "a constant in it is too large to be computed with", "use smaller numbers") from None
+
+
+def _certified(expr: sp.Expr, name: str, argument: str) -> Nonlinearity:
     pieces = split(expr, sp.S.NegativeInfinity, sp.S.Infinity, argument)
     for piece in pieces:  # before they are compared, which takes long where nothing can be evaluated
         _certify(piece, argument)

@@ -420,7 +420,7 @@ class _Reader:
             if len(args) < 2:
                 raise self.refusal(f"{name} needs at least two arguments", f"write {name}(z, 0)")
             largest = catalogue.maximum if name == "Max" else catalogue.minimum
-            return largest(*map(self.expression, args))
+            return largest(*(self.comparable(name, self.expression(a)) for a in args))
         entry = catalogue.entry(name)
         if name in FUNCTIONS and (entry is None or not entry.parameters):
             if len(args) != 1:
@@ -435,15 +435,22 @@ class _Reader:
     def apply(self, name: str, value: sp.Expr) -> sp.Expr:
         if not value.has(z):
             ball = _constant_ball(value)
-            if name in {"exp", "sinh", "cosh"} and not abs(ball) < _MAX_EXP_ARGUMENT:
+            if name in {"exp", "sinh", "cosh", "erf", "erfc", "Phi"} and not abs(ball) < _MAX_EXP_ARGUMENT:
                 raise self.refusal(f"{name} of a constant this large", f"stay below {name}({_MAX_EXP_ARGUMENT})")
             if name == "log" and not ball > 0:
                 raise self.refusal("the logarithm of a constant that is not positive", "functions are real-valued")
             if name == "sqrt" and not (value.is_zero or ball > 0):
                 raise self.refusal("the square root of a negative constant is not real", "functions are real-valued")
-        if name != "Abs":
-            self.check_argument(name, value)
+        if name == "Abs":
+            return catalogue.absolute(self.comparable(name, value))
+        self.check_argument(name, value)
         return FUNCTIONS[name](value)
+
+    def comparable(self, name: str, value: sp.Expr) -> sp.Expr:
+        """The value, if it may be subtracted from others."""
+        if value.is_Add and len(value.args) > MAX_INNER and not value.is_polynomial(z):
+            raise self.refusal(f"an argument of {name} is too long a sum", f"use at most {MAX_INNER} terms")
+        return value
 
     def check_argument(self, name: str, value: sp.Expr) -> None:
         if not value.is_polynomial(z) and (_longest_sum(value) > MAX_INNER or measure(value).terms > MAX_INNER):
