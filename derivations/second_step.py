@@ -12,16 +12,8 @@ import sympy as sp
 
 from derivations.derivation import Apply, Derivation, Given, Step, Substitute
 from theory import symbols as s
-from theory.second_step import (
-    Jump,
-    Label,
-    PolynomialActivation,
-    as_expression,
-    density,
-    folded_mean,
-    kinked_further,
-    spike_function,
-)
+from theory.kink import Kink, density, folded_mean, further
+from theory.second_step import Label, PolynomialActivation, as_expression, spike_function
 
 t, P = sp.symbols("t P", real=True)
 c1, c2, c3 = sp.symbols("c1 c2 c3", real=True)
@@ -80,7 +72,7 @@ def _cubic(k: int) -> Iterator[Step]:
 def jump_claim() -> sp.Expr:
     """T6's function of a|a| for one jump from l to r at b."""
     at, left, right = sp.symbols("b l r", real=True)
-    return kinked_further((Jump(at, left, right),), s.mu1, s.e)
+    return further((Kink(at, (left,), (right,)),), 1, s.mu1, s.e)
 
 
 def _over_xi(expression: sp.Expr) -> sp.Expr:

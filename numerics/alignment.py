@@ -14,14 +14,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import sympy as sp
 from numpy.typing import NDArray
 from scipy.special import erf
 
 from numerics.functions import constants, vectorised
-from theory.errors import InputError
-from theory.moments import one_sided
-from theory.nonlinearity import Nonlinearity, jump
+from theory.directions import further_orders
+from theory.kink import Kink, crossing, density, kinks
+from theory.nonlinearity import Nonlinearity
 
 Floats = NDArray[np.float64]
 Function = Callable[[Floats], Floats]
@@ -119,70 +118,58 @@ def float_activation(
     return moment
 
 
-def folded_mean(mean: Floats, variance: float) -> Floats:
-    """E|m + xi|, xi ~ N(0, v): the twin of theory.second_step.folded_mean; |m| for v = 0."""
+def signed_means(mean: Floats, variance: float, order: int) -> list[Floats]:
+    """E[sgn(m + xi) (m + xi)^n], xi ~ N(0, v), n = 0..order: the twin of theory.kink.signed_mean; v = 0 allowed."""
     if variance == 0:
-        return np.abs(mean)
+        return [np.sign(mean) * mean**n for n in range(order + 1)]
     root = np.sqrt(2 * variance)
-    return np.asarray(mean * erf(mean / root) + root / np.sqrt(np.pi) * np.exp(-((mean / root) ** 2)))
-
-
-def folded_slope(mean: Floats, variance: float) -> Floats:
-    """The derivative of `folded_mean` in m: erf(m/sqrt(2 v))."""
-    return np.sign(mean) if variance == 0 else np.asarray(erf(mean / np.sqrt(2 * variance)))
-
-
-@dataclass(frozen=True)
-class Kink:
-    """A jump of sigma' at `at` from `left` to `right`."""
-
-    at: float
-    left: float
-    right: float
+    found = [np.asarray(erf(mean / root))]
+    found.append(np.asarray(mean * found[0] + root / np.sqrt(np.pi) * np.exp(-((mean / root) ** 2))))
+    for n in range(1, order):
+        found.append(mean * found[n] + n * variance * found[n - 1])
+    return found
 
 
 def further_direction(
-    kinks: tuple[Kink, ...], mu1: float, e: float, v: float, alpha: float
+    found: tuple[Kink, ...], mu1: float, e: float, v: float, alpha: float, k: int = 1
 ) -> tuple[Callable[[Floats, Floats], Floats], Callable[[Floats, Floats], Floats]]:
-    """T6's F(y, q) of the left vector a|a| and its derivative in q (twin of theory.second_step.kinked_further)."""
+    """T6's F(y, q) of the left vector a^k |a| and its derivative in q (twin of theory.kink.further)."""
+    sides = [
+        (
+            [(n, c, sign * float(density(kink.at)) / 2 * float(x) * e**j) for (n, j, c), x in terms.items()],
+            e * float(kink.at),
+            float(side[0]),
+        )
+        for kink in found
+        for sign, side in kink.sides
+        for terms in (crossing(kink, side, k),)
+    ]
 
-    def total(of: Callable[[Floats, float], Floats], y: Floats, q: Floats) -> Floats:
+    def total(y: Floats, q: Floats, slope: bool) -> Floats:
         result = np.zeros(np.broadcast(y, q).shape)
-        for kink in kinks:
-            weight = (kink.right - kink.left) * np.exp(-(kink.at**2) / 2) / np.sqrt(2 * np.pi) / 2
-            shift = mu1 * q + e * kink.at
-            result += weight * (of(shift + kink.left * y / alpha, v) - of(shift + kink.right * y / alpha, v))
-        return result
+        for terms, shift, own in sides:
+            psi = signed_means(mu1 * q + shift + own * y / alpha, v, k)
+            for n, c, weight in terms:
+                result += weight * (y / alpha) ** c * (mu1 * n * psi[n - 1] if slope else psi[n])
+        return np.asarray(y * result)
 
-    def F(y: Floats, q: Floats) -> Floats:
-        return np.asarray(y * total(folded_mean, y, q))
-
-    def dF(y: Floats, q: Floats) -> Floats:
-        return np.asarray(y * mu1 * total(folded_slope, y, q))
-
-    return F, dF
+    return lambda y, q: total(y, q, False), lambda y, q: total(y, q, True)
 
 
-def further_limits(sigma: Nonlinearity, g: Nonlinearity, alpha: float, noise: float) -> Limits | None:
-    """T3's limits for T6's further direction a|a| of a reused batch, or None if sigma' does not jump.
+def further_limits(sigma: Nonlinearity, g: Nonlinearity, alpha: float, noise: float, k: int = 1) -> Limits | None:
+    """T3's limits for T6's further direction a^k |a| of a reused batch, or None if there is none.
 
     Accuracy: `error` is the change under a finer grid.  Errors: InputError for an activation that jumps itself.
     Source: T6.
     """
-    slope = sigma.derivative()
-    if slope.deltas:
-        raise InputError("activation", f"{sigma.name} jumps: its gradient is not defined", "give a continuous one")
-    kinks = tuple(
-        Kink(float(at), *(float(x) for x in one_sided(slope, at)))
-        for at in slope.kinks
-        if sp.simplify(jump(slope, at)) != 0
-    )
-    if not kinks:
+    found = kinks(sigma, k)
+    link = constants(g)
+    if k not in further_orders(sigma, k, centred=link.mu0 == 0):
         return None
-    link, here = constants(g), constants(sigma)
+    here = constants(sigma)
     assert here.derivative_second is not None
     second = link.second_moment + noise**2
     v = second * max(here.derivative_second - here.mu1**2, 0.0) / alpha
-    F, dF = further_direction(kinks, here.mu1, link.mu0 * here.curvature, v, alpha)
+    F, dF = further_direction(found, here.mu1, link.mu0 * here.curvature, v, alpha, k)
     breaks = tuple(sorted({0.0, *(float(b) for b in g.kinks)}))
     return direct_limits(F, dF, vectorised(g), alpha, noise, "reused", breaks)

@@ -10,12 +10,12 @@ import sympy as sp
 
 from theory import symbols as s
 from theory.alignment import Geometry, cosine
-from theory.ball import sign as sign_of
 from theory.enclosure import Enclosure
 from theory.errors import InputError
 from theory.hermite import information_exponent
-from theory.moments import MissingFormError, Moments, enclosed_mean, exact_mean, one_sided, power
-from theory.nonlinearity import Nonlinearity, jump
+from theory.kink import further_vanishes, kinks
+from theory.moments import MissingFormError, Moments, enclosed_mean, exact_mean, power
+from theory.nonlinearity import Nonlinearity
 from theory.phases import BATCHES
 from theory.second_step import (
     Label,
@@ -208,12 +208,7 @@ def reach_table(problem: Problem, orders: int) -> list[dict[str, Any]]:
             "orders": orders,
         }
         for batch in BATCHES:
-            try:
-                row[batch], row[f"{batch}_decided"] = problem.reached_from(j, batch, orders)
-            except InputError:
-                # A kinked activation: T2 has no F_k beyond k = 1 for a reused batch.
-                row[batch], row[f"{batch}_decided"] = problem.reached_from(j, batch, 1)
-                row[f"{batch}_orders"] = 1
+            row[batch], row[f"{batch}_decided"] = problem.reached_from(j, batch, orders)
         rows.append(row)
     return rows
 
@@ -250,16 +245,13 @@ def vanishing_spikes(sigma: Nonlinearity, batch: str, orders: int, centred: bool
 
     Centred labels, fresh batch: E[sigma^(k+1)] = 0, or E sigma' = 0 for k = 1; else all mixed moments of F_k vanish.
     Labels with a mean (`centred` False) bring the term e G, e = E[y] E[sigma''], and with it more spikes: ReLU, fresh
-    batch, has spike 2 only then. An order that is not known (a kink and a reused batch beyond k = 1) is not counted.
+    batch, has spike 2 only then.
     Source: T1, T2.
     """
     moment, found = Moments(20).activation(sigma), []
     labels = [_generic_label(mean, second) for mean, second in (CENTRED if centred else UNCENTRED)]
     for k in range(orders + 1):
-        try:
-            functions = [spike_function(k, batch, "full", moment, here) for here in labels]
-        except InputError:
-            break
+        functions = [spike_function(k, batch, "full", moment, here) for here in labels]
         if all(Value(None, c).vanishes for F in functions for c in F.values()):
             found.append(k)
     return tuple(found)
@@ -274,37 +266,14 @@ def _generic_label(mean: int, second: int) -> Label:
     return Label(one, first, other, enclosed_rational)
 
 
-def further_orders(sigma: Nonlinearity, centred: bool = True) -> tuple[int, ...]:
-    """(1,) if the further function of T6 (left vector a|a|, reused batch) is not identically zero, else ().
+def further_orders(sigma: Nonlinearity, orders: int, centred: bool = True) -> tuple[int, ...]:
+    """The k in 1..orders whose further left vector a^k|a| (T6, reused batch) has a function that is not zero.
 
-    It is y sum (J phi(b)/2) E_xi[|S + l y/alpha| - |S + r y/alpha|], S = mu1 q + e b + xi. Translates of the folded
-    mean by different shifts are linearly independent, so it vanishes iff the weights J phi(b) cancel shift by shift;
-    with mu1 = 0 shifts of opposite sign count as one, since the folded mean is even. A shift is the pair of the
-    coefficients of e (none for centred labels, e = E[y] E[sigma''] = 0) and of y/alpha.
-    Valid for: continuous activations. So it is there for ReLU and hard tanh, and not for |z| or any even activation.
-    Source: T6.
+    Centred labels have e = E[y] E[sigma''] = 0. So k = 1 is there for ReLU and hard tanh, and no k for |z|.
+    Valid for: continuous activations.  Source: T6.
     """
-    slope = sigma.derivative()
-    jumps = [(at, *one_sided(slope, at)) for at in slope.kinks if jump(slope, at) != 0]
     blind, tilted = _is_constant_zero(sigma, 1), not centred and not _is_constant_zero(sigma, 2)
-    shifts: list[tuple[sp.Expr, sp.Expr]] = []
-    weights: list[sp.Expr] = []
-    for at, left, right in jumps:
-        for side, sign in ((left, 1), (right, -1)):
-            shift = (at if tilted else sp.S.Zero, side)
-            weight = sign * (right - left) * sp.exp(-(at**2) / 2)
-            for i, other in enumerate(shifts):
-                if _same(shift, other) or (blind and _same(shift, (-other[0], -other[1]))):
-                    weights[i] += weight
-                    break
-            else:
-                shifts.append(shift)
-                weights.append(weight)
-    return (1,) if any(sign_of(sp.expand(w)) != 0 for w in weights) else ()
-
-
-def _same(one: tuple[sp.Expr, sp.Expr], two: tuple[sp.Expr, sp.Expr]) -> bool:
-    return all(sign_of(x - y) == 0 for x, y in zip(one, two, strict=True))
+    return tuple(k for k in range(1, orders + 1) if not further_vanishes(kinks(sigma, k), k, blind, tilted))
 
 
 def _is_constant_zero(sigma: Nonlinearity, k: int) -> bool:

@@ -19,8 +19,8 @@ from theory import gaussian
 from theory.ball import enclose_expr
 from theory.enclosure import Enclosure
 from theory.errors import InputError, PrecisionError
-from theory.nonlinearity import Nonlinearity, Piece, product, value_at
-from theory.second_step import density
+from theory.kink import crossing_moment, kinks
+from theory.nonlinearity import Nonlinearity, Piece, product
 
 ZERO = Enclosure(Fraction(0), Fraction(0), "exact")
 
@@ -117,10 +117,11 @@ class Moments:
     def activation(self, sigma: Nonlinearity) -> Callable[[int, int, int], Any]:
         """E[sigma^(k) z^b sigma'^c], for theory.second_step.spike_function.
 
-        With c = 0, or smooth sigma, distributional derivatives as they stand. Where sigma' jumps, sigma'' sigma' means
-        (sigma'^2/2)', which is what T6 gives to the left vector a^2; beyond that a delta of sigma^(k) times a power of
-        sigma' has a meaning where sigma' is continuous only.
-        Errors: InputError for an activation with jumps, and for kinks beyond the order of k = 1.
+        With c = 0, or smooth sigma, distributional derivatives as they stand. The product of a delta of sigma^(k) with
+        a power of sigma', which jumps there, is what T6 gives to the left vector a^k (theory.kink); for k = 2 it is
+        (sigma'^2/2)'.
+        Valid for: b + c < k at a kink with c > 0.
+        Errors: InputError for an activation with jumps, or without one-sided derivatives at a kink.
         """
         first = sigma.derivative()
         if first.deltas:
@@ -141,9 +142,10 @@ class Moments:
             smooth = Nonlinearity(f.name, f.pieces)
             own = _integrable(product(smooth, power(first, c)), f"{f.name} times sigma'^{c}")
             total = self.mean(own, b, parity)
-            for delta in f.deltas:
-                total = total + self.constant(_own_term(sigma, first, delta, b, c, k - 1))
-            return total
+            if k == 1 or not first.kinks:
+                return total
+            crossed = sp.Add(*(crossing_moment(kink, k - 1, b, c) for kink in kinks(sigma, k - 1)))
+            return total if crossed == 0 else total + self.constant(crossed)
 
         return moment
 
@@ -155,24 +157,3 @@ def _derivative(sigma: Nonlinearity, k: int) -> Nonlinearity:
 
 class MissingFormError(ArithmeticError):
     """A moment has no closed form here."""
-
-
-def _own_term(sigma: Nonlinearity, first: Nonlinearity, delta: Any, b: int, c: int, spike: int) -> sp.Expr:
-    """What a delta of sigma^(spike+1) contributes to E[sigma^(spike+1) z^b sigma'^c]."""
-    left, right = one_sided(first, delta.at)
-    if delta.order > 0 or sp.simplify(right - left) != 0:
-        raise InputError(
-            "activation",
-            f"{sigma.name} has a kink, and spike {spike} of a reused batch is known for smooth activations only",
-            "take --power 1, --batch fresh, or a smooth activation",
-        )
-    return delta.weight * delta.at**b * left**c * density(delta.at)
-
-
-def one_sided(f: Nonlinearity, at: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
-    """f(at-) and f(at+)."""
-    for left, right in zip(f.pieces, f.pieces[1:], strict=False):
-        if sp.simplify(left.upper - at) == 0:
-            return value_at(left.expr, at), value_at(right.expr, at)
-    value = next(value_at(p.expr, at) for p in f.pieces if p.upper is sp.oo or (p.upper - at).is_positive)
-    return value, value

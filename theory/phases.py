@@ -83,6 +83,11 @@ class Phase:
         """1 + Lambda: the new outliers and the first step's own."""
         return 1 + self.Lambda
 
+    @property
+    def uncapped(self) -> int:
+        """The highest k whose exponent is not negative, whatever the degree."""
+        return int(self.alpha2 // (HALF - self.alpha1))
+
     def exponent(self, k: int) -> Fraction:
         """The exponent of N in the strength of spike k; for k = 0 the larger of the two steps'."""
         return max(self.alpha1, self.alpha2) if k == 0 else self.alpha2 - k * (HALF - self.alpha1)
@@ -147,7 +152,8 @@ def count(
       E[sigma^(k+1)] = 0; with a reused one the mixed moments E[sigma^(k+1) sigma'^j] of T2 `full` decide
       (theory.second_step.spike_function).
     - a readout with r distinct non-zero values: the powers of a span at most r dimensions.
-    - `further`: orders k >= 1 at which jumps of sigma' and a reused batch bring the further left vector a^k|a| (T6).
+    - `further`: the k >= 1 whose further left vector a^k|a|, of the order of spike k, a kink and a reused batch bring
+      (theory.kink, T6). The order alone limits them: an activation with a kink is not a polynomial.
 
     Errors: InputError for an unknown batch or readout law.  Source: T1, T6.
     """
@@ -165,7 +171,7 @@ def count(
             name = left_vector(k, folded=True)
             named.setdefault(k, []).append(name)
             total += 1
-            reasons.append(f"sigma' jumps and the batch is reused: the left vector {name} joins at the order k = {k}")
+            reasons.append(f"a kink and a reused batch: the left vector {name} joins at the order of spike {k} (T6)")
     directions = [name for k in sorted(named) for name in named[k]]
     values = READOUTS[readout]
     if values is not None and total > values:

@@ -1,4 +1,4 @@
-"""The second gradient's spikes: what multiplies a^(k+1) in W2 (T2), in two readings, and what a kink adds (T6).
+"""The second gradient's spikes: what multiplies a^(k+1) in W2 (T2), in two readings (what a kink adds: theory.kink).
 
 After the first step the pre-activation of neuron j at sample i is G + t P with t = eta1 a_j small and
 
@@ -86,8 +86,8 @@ def remainder_variance(moment: ActivationMoments, label: Label) -> Any:
 def spike_function(k: int, batch: str, reading: str, moment: ActivationMoments, label: Label) -> Poly:
     """F_k(y, q) of the chosen reading, as a polynomial in y and q (see the module's text).
 
-    Valid for: smooth activations, any reading and batch; activations with kinks for a fresh batch, k = 0, or
-    `rank_one` (with distributional derivatives).
+    Valid for: any reading and batch; at a kink and a reused batch the moments of `moment` carry what crosses it
+    (theory.kink, T6), and a further left vector a^k|a| joins.
     Errors: InputError for an unknown batch or reading, or an order outside 0..12.
     Source: T2.
     """
@@ -162,60 +162,6 @@ def polynomial_mean(expression: sp.Expr) -> sp.Expr:
     return sp.expand(sp.Add(*(c * _double_factorial(n // 2) for n, c in terms)))
 
 
-@dataclass(frozen=True)
-class Jump:
-    """A jump of sigma' at `at`, from `left` to `right`."""
-
-    at: Any
-    left: Any
-    right: Any
-
-    @property
-    def height(self) -> Any:
-        """J = right - left."""
-        return self.right - self.left
-
-
-def kinked_square(jumps: tuple[Jump, ...], continuous: tuple[Any, Any, Any], mu1: Any, e: Any) -> sp.Expr:
-    """The function of the left vector a^2 (k = 1) for an activation whose derivative jumps, reused batch.
-
-    y { E[sigma''_ac (mu1 q + e G + (y/alpha) sigma')] + sum J phi(b) (mu1 q + e b + (l + r) y/(2 alpha)) };
-    `continuous` holds E[sigma''_ac], E[sigma''_ac G], E[sigma''_ac sigma'] of the absolutely continuous part.
-    Source: T6.
-    """
-    plain, with_G, with_own = continuous
-    total = mu1 * s.q * plain + e * with_G + s.y / s.alpha * with_own
-    for jump in jumps:
-        middle = mu1 * s.q + e * jump.at + (jump.left + jump.right) * s.y / (2 * s.alpha)
-        total += jump.height * density(jump.at) * middle
-    return s.y * total
-
-
-def kinked_further(jumps: tuple[Jump, ...], mu1: Any, e: Any) -> sp.Expr:
-    """The function of the further left vector a|a| that a kink and a reused batch bring.
-
-    y sum (J phi(b)/2) E_xi[ |mu1 q + e b + xi + l y/alpha| - |mu1 q + e b + xi + r y/alpha| ],  xi ~ N(0, v).
-    Zero without jumps and for even activations (|z|), whose one-sided terms cancel: theory.directions.further_orders.
-    Source: T6 (+).
-    """
-    total = sp.Integer(0)
-    for jump in jumps:
-        shift = mu1 * s.q + e * jump.at
-        difference = folded_mean(shift + jump.left * s.y / s.alpha) - folded_mean(shift + jump.right * s.y / s.alpha)
-        total += jump.height * density(jump.at) / 2 * difference
-    return s.y * total
-
-
-def folded_mean(mean: sp.Expr) -> sp.Expr:
-    """E|m + xi|, xi ~ N(0, v), v > 0: m erf(m/sqrt(2v)) + sqrt(2v/pi) exp(-m^2/(2v))."""
-    return mean * sp.erf(mean / sp.sqrt(2 * s.v)) + sp.sqrt(2 * s.v / sp.pi) * sp.exp(-(mean**2) / (2 * s.v))
-
-
-def density(at: Any) -> sp.Expr:
-    """The standard normal density."""
-    return sp.exp(-(at**2) * sp.Rational(1, 2)) / sp.sqrt(2 * sp.pi)
-
-
 def full_reading() -> sp.Eq:
     """F_k(y, q) = (y/k!) E[sigma^(k+1)(G) (mu1 q + e G + iota (y/alpha) sigma'(G) + xi)^k] in general form.
 
@@ -225,17 +171,6 @@ def full_reading() -> sp.Eq:
     pushed = s.mu1 * s.q + s.e * s.G + s.iota * s.y / s.alpha * sigma(s.G).diff(s.G) + s.xi
     mean = sp.Function("E")(sp.Derivative(sigma(s.G), (s.G, s.k + 1)) * pushed**s.k)
     return sp.Eq(sp.Function("F_k")(s.y, s.q), s.y / sp.factorial(s.k) * mean)
-
-
-def kinked_statement() -> sp.Expr:
-    """The function of a|a| for one jump of sigma' from l to r at b, before the mean over xi (see `kinked_further`).
-
-    Source: T6.
-    """
-    at, left, right = sp.symbols("b l r", real=True)
-    E, shift = sp.Function("E"), s.mu1 * s.q + s.e * at + s.xi
-    means = E(sp.Abs(shift + left * s.y / s.alpha)) - E(sp.Abs(shift + right * s.y / s.alpha))
-    return s.y * (right - left) * density(at) / 2 * means
 
 
 def _binomial(k: int, own: bool) -> Iterator[tuple[int, int, int]]:

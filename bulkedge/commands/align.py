@@ -24,7 +24,7 @@ ORDERS = 4  # spikes looked at for "reached from"; derivatives of other activati
 class AlignResult(Result):
     """The limits of b_k: a Direction, the table of what is reached when, and closed forms where both are polynomial.
 
-    `forms` are (F_k, signal, squared norm) in Hermite coefficients, or None; `further` is T6's direction a|a|.
+    `forms` are (F_k, signal, squared norm) in Hermite coefficients, or None; `further` is T6's direction a^k|a|.
     """
 
     command: ClassVar[str] = "align"
@@ -52,6 +52,8 @@ class AlignResult(Result):
 
     def payload(self) -> dict[str, Any]:
         """`signal`, `norm2`, `cosine`, `reading`, `errors`; `exact`, `signals`, `cosines`, `reach`, closed forms."""
+        from theory.phases import left_vector
+
         payload: dict[str, Any] = {name: v.enclosure.value_string(self.digits) for name, v in self._named()}
         payload["reading"] = self.reading
         payload["exact"] = {name: None if v.exact is None else str(v.exact) for name, v in self._named()}
@@ -66,7 +68,7 @@ class AlignResult(Result):
         )
         if self.further is not None:
             payload["further"] = {
-                "left": "a|a|",
+                "left": left_vector(self.power, folded=True),
                 "signal": repr(self.further.signal),
                 "norm2": repr(self.further.norm2),
                 "cosine": repr(self.further.cosine),
@@ -76,6 +78,8 @@ class AlignResult(Result):
 
     def tables(self) -> tuple[Table, ...]:
         """The limits, then which direction is reached from which spike on."""
+        from theory.phases import left_vector
+
         limits = tuple(
             (
                 name,
@@ -109,7 +113,8 @@ class AlignResult(Result):
         if self.further is not None:
             f = self.further
             shown = (("signal", f"{f.signal:.9g}"), ("norm2", f"{f.norm2:.9g}"), ("cosine", f"{f.cosine:.9g}"))
-            tables.append(Table(("limit", "value"), shown, "further left vector a|a| (T6)"))
+            left = left_vector(self.power, folded=True)
+            tables.append(Table(("limit", "value"), shown, f"further left vector {left} (T6)"))
         return tuple(tables)
 
     def latex(self) -> str:
@@ -132,8 +137,7 @@ class AlignResult(Result):
 
 
 def _from(row: dict[str, Any], batch: str) -> str:
-    orders = row.get(f"{batch}_orders", row["orders"])
-    text = f"never up to {orders}" if row[batch] is None else str(row[batch])
+    text = f"never up to {row['orders']}" if row[batch] is None else str(row[batch])
     return text if row[f"{batch}_decided"] else text + " (not all decided)"
 
 
@@ -164,8 +168,8 @@ def align(
 
     b_k = (1/n) X^T F_k(y, X u), F_k = y p^k (reading rank_one), or F_k of T2's reading full with an activation.
     Valid for: n, d to infinity with n/d = alpha for both batches; y = sum of links + noise, one orthogonal direction
-    each (signal and cosine are those of the first); moments of the label finite; kinked activations with a reused batch
-    at power 1 only (`further` is then the additional direction of T6).
+    each (signal and cosine are those of the first); moments of the label finite. A kinked activation and a reused batch
+    have a second direction at each k >= 1, with the left vector a^k|a| (T6): `further`.
     Accuracy: exact where every moment has a closed form, else rigorous; `further`: quadrature with a tested error.
     Errors: InputError.  Source: T3, T2, T6.
     """
@@ -176,7 +180,7 @@ def align(
     from theory.errors import InputError
     from theory.nonlinearity import nonlinearity
     from theory.parse import nonnegative, positive
-    from theory.phases import check_batch
+    from theory.phases import check_batch, left_vector
     from theory.second_step import check_power
 
     check_digits(digits)
@@ -192,18 +196,24 @@ def align(
             raise InputError("link", f"{g.name} is constant: there is no direction to learn", "give another link")
     sigma = None if activation is None else nonlinearity(activation, "activation")
     problem = Problem(links, Fraction(str(ratio)), Fraction(str(deviation)), sigma)
-    found = problem.direction(power, batch, digits)
+    further = None
+    if sigma is not None and batch == "reused" and power and len(links) == 1:
+        from numerics.alignment import further_limits
+
+        further = further_limits(sigma, links[0], float(ratio), float(deviation), power)
+    try:
+        found = problem.direction(power, batch, digits)
+    except InputError as error:
+        if further is None:
+            raise
+        beside = f"the further left vector {left_vector(power, folded=True)} (T6) has the cosine {further.cosine:.6g}"
+        raise InputError(error.argument, f"{error.problem}; {beside}", error.remedy) from None
     forms, degree = None, links[0].degree
     degrees = [degree] if sigma is None else [degree, sigma.degree]
     # Beyond these sizes a closed form fills pages; theory.directions.closed_form gives it all the same.
     if len(links) == 1 and power <= 2 and all(d is not None and d <= 3 for d in degrees):
         assert degree is not None
         forms = closed_form(degree, power, batch, None if sigma is None else sigma.degree)
-    further = None
-    if sigma is not None and batch == "reused" and power == 1 and len(links) == 1:
-        from numerics.alignment import further_limits
-
-        further = further_limits(sigma, links[0], float(ratio), float(deviation))
     inputs = {
         "link": [g.name for g in links],
         "power": power,

@@ -92,7 +92,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("alpha2", metavar="ALPHA2", help="second step of size N^ALPHA2, in [0, 1/2)")
     parser.add_argument("--degree", required=True, metavar="L", help="degree of the activation; inf: not a polynomial")
     parser.add_argument("--batch", default="reused", help="reused or fresh (default reused)")
-    parser.add_argument("--activation", metavar="ACT", help="drop the spikes that vanish for it; add that of a kink")
+    parser.add_argument("--activation", metavar="ACT", help="drop the spikes that vanish for it; add those of a kink")
     parser.add_argument(
         "--labels", default="centred", help="centred (default) or uncentred: a mean of the labels brings spikes back"
     )
@@ -114,7 +114,7 @@ def outliers(
     Lambda = min(L - 1, floor(alpha2/(1/2 - alpha1))), total = 1 + Lambda.
     Valid for: exponents in [0, 1/2); paper T's scaling (W0 with entries of variance 1/d, readout N(0, 1/N)).
     `count` drops what the batch, the readout's law, the activation and the labels' mean remove, and adds the left
-    vector a|a| of a kink with a reused batch (theory.phases.count).
+    vectors a^k|a| of a kink with a reused batch (theory.phases.count).
     Convention: a float is read as the decimal it prints as, so that 0.35 is 7/20.
     Accuracy: exact.  Errors: InputError.  Source: T1.
     """
@@ -128,7 +128,6 @@ def outliers(
     point = phase(first, second, cap)
     missing: tuple[int, ...] = ()
     further: tuple[int, ...] = ()
-    examined = EXAMINED
     if labels not in ("centred", "uncentred"):
         raise InputError("labels", f"unknown kind {labels[:40]!r}", "give centred or uncentred")
     if activation is not None:
@@ -138,8 +137,8 @@ def outliers(
 
         sigma, centred = nonlinearity(activation, "activation"), labels == "centred"
         missing = vanishing_spikes(sigma, check_batch(batch), min(point.Lambda, EXAMINED), centred)
-        if batch == "reused" and sigma.derivative(2).deltas:
-            further, examined = further_orders(sigma, centred), 1
+        if batch == "reused":
+            further = further_orders(sigma, min(point.uncapped, EXAMINED), centred)
     inputs = {
         "alpha1": str(first),
         "alpha2": str(second),
@@ -156,8 +155,8 @@ def outliers(
         notes.append("alpha1 + alpha2 < 1/2: two steps learn what one step learns")
     if activation is not None:
         notes.append(f"the count for this activation holds for {labels} labels" + MEANS[labels])
-    if activation is not None and point.Lambda > examined:
-        notes.append(f"the activation was examined up to spike {examined}; the spikes beyond are counted as generic")
+    if activation is not None and point.Lambda > EXAMINED:
+        notes.append(f"the activation was examined up to spike {EXAMINED}; the spikes beyond are counted as generic")
     counted = count(point, batch, readout, missing, further)
     setting = "steps eta_i = N^alpha_i, W0 with entries N(0, 1/d), readout of variance 1/N, n, d, N proportional"
     return OutliersResult(inputs, setting, ("T1", "T5"), tuple(notes), point, counted)

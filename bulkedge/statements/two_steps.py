@@ -79,7 +79,7 @@ STATEMENTS = (
     Statement(
         id="T6",
         title="Kinked activations: the further left vector a|a| of a reused batch",
-        formula="theory.second_step:kinked_statement",
+        formula="theory.kink:statement",
         assumptions=("sigma' jumps from l to r at b", "reused batch, order of k = 1", "xi ~ N(0, v)"),
         sources=("derived here",),
         status="derived",

@@ -13,7 +13,7 @@ from collections.abc import Callable
 import numpy as np
 import sympy as sp
 
-from numerics.alignment import Kink, direct_limits, float_moments, further_direction
+from numerics.alignment import direct_limits, float_moments, further_direction
 from numerics.check import Check, Control, Ladder
 from numerics.network import Teacher, draw_batch, draw_directions, mean_gradient, step_in_place
 from numerics.second_step import Regression, fit, regress, second_weights, split_gradient
@@ -30,6 +30,7 @@ from numerics.two_steps import (
 )
 from theory import symbols as s
 from theory.alignment import Geometry
+from theory.kink import Kink
 from theory.second_step import Label, Poly, as_expression, residual, spike_function
 from theory.target import AdditiveTarget, label
 
@@ -136,7 +137,7 @@ def _without_output() -> float:
 def relu_further(alpha: float) -> tuple[Callable[[Floats, Floats], Floats], Callable[[Floats, Floats], Floats]]:
     """T6's F of a|a| for ReLU and the odd link: mu1 = 1/2, Var sigma' = 1/4, no mean."""
     v = float_moments(he3_link, nodes=400)(0, 2) / 4 / alpha
-    return further_direction((Kink(0.0, 0.0, 1.0),), 0.5, 0.0, v, alpha)
+    return further_direction((Kink(0, (0,), (1,)),), 0.5, 0.0, v, alpha)
 
 
 def kinked_gradient(rng: np.random.Generator, size: int) -> dict[str, float]:

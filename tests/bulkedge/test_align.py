@@ -53,6 +53,14 @@ def test_kinked_activation_shows_the_further_direction(capsys: pytest.CaptureFix
     assert "further" not in json.loads(out)
     _, table, _ = run(capsys, "z**3 - 3*z", *common, "relu")
     assert "further left vector" in table
+    # Hard tanh: a^2 carries nothing, a|a| does, and the refusal says so.
+    status, _, err = run(capsys, "z**3 - 3*z", *common, "hardtanh")
+    assert status == 2
+    assert "a|a|" in err
+    assert "cosine" in err
+    third = bulkedge.align("He(3, z)", power=3, alpha=1, batch="reused", activation="relu").payload()["further"]
+    assert third["left"] == "a^3|a|"
+    assert abs(float(third["cosine"])) > 0.01
 
 
 def test_several_directions_and_latex(capsys: pytest.CaptureFixture[str]) -> None:

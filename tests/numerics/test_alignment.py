@@ -7,14 +7,13 @@ import pytest
 import sympy as sp
 
 from numerics.alignment import (
-    Kink,
     direct_limits,
     float_activation,
     float_moments,
-    folded_mean,
-    folded_slope,
     further_direction,
+    signed_means,
 )
+from theory import kink
 from theory import second_step as theory
 from theory import symbols as s
 from theory.alignment import Geometry, derivative
@@ -55,20 +54,21 @@ def test_float_moments() -> None:
     assert tanh(2, 1, 0) == pytest.approx(tanh(1, 2, 0) - tanh(1, 0, 0), rel=1e-12)
 
 
-def test_twins_of_the_symbols() -> None:
-    stated = sp.lambdify((s.q, s.v), theory.folded_mean(s.q), "scipy")
-    m = np.linspace(-3, 3, 13)
-    assert folded_mean(m, 0.7) == pytest.approx(stated(m, 0.7), rel=1e-13)
-    assert folded_mean(m, 0.0) == pytest.approx(np.abs(m))
-    h = 1e-6
-    assert folded_slope(m, 0.7) == pytest.approx(
-        (folded_mean(m + h, 0.7) - folded_mean(m - h, 0.7)) / (2 * h), abs=1e-8
+@pytest.mark.parametrize("k", [1, 2, 3])
+def test_twins_of_the_symbols(k: int) -> None:
+    m, h = np.linspace(-3, 3, 13), 1e-6
+    for n, found in enumerate(signed_means(m, 0.7, k)):
+        stated = sp.lambdify((s.q, s.v), kink.signed_mean(n, s.q), "scipy")
+        assert found == pytest.approx(stated(m, 0.7), rel=1e-12, abs=1e-13)
+    assert signed_means(m, 0.0, k)[k] == pytest.approx(np.sign(m) * m**k)
+    found = (
+        kink.Kink(sp.Integer(0), (sp.Integer(0),), (sp.Integer(1), sp.Rational(1, 3))),
+        kink.Kink(sp.Rational(1, 2), (sp.Rational(-1, 3), sp.Rational(2, 7)), (sp.Rational(1, 4),)),
     )
-    jumps = (theory.Jump(0, 0, 1), theory.Jump(sp.Rational(1, 2), sp.Rational(-1, 3), sp.Rational(1, 4)))
     mu1, e, v, alpha = 0.6, 0.2, 0.5, 1.5
-    symbol = theory.kinked_further(jumps, sp.Rational(3, 5), sp.Rational(1, 5))
+    symbol = kink.further(found, k, sp.Rational(3, 5), sp.Rational(1, 5))
     stated = sp.lambdify((s.y, s.q), symbol.subs({s.v: v, s.alpha: alpha}), "scipy")
-    F, dF = further_direction(tuple(Kink(float(j.at), float(j.left), float(j.right)) for j in jumps), mu1, e, v, alpha)
+    F, dF = further_direction(found, mu1, e, v, alpha, k)
     y, q = np.array([0.3, -1.2, 2.0]), np.array([-0.7, 0.4, 1.1])
     assert F(y, q) == pytest.approx(stated(y, q), rel=1e-12)
     assert dF(y, q) == pytest.approx((F(y, q + h) - F(y, q - h)) / (2 * h), abs=1e-8)

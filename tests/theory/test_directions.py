@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from numerics.alignment import Kink, further_direction
+from numerics.alignment import further_direction
 from numerics.functions import constants
 from theory import symbols as s
 from theory.directions import (
@@ -20,7 +20,7 @@ from theory.directions import (
     vanishing_spikes,
 )
 from theory.errors import InputError
-from theory.moments import one_sided
+from theory.kink import kinks
 from theory.nonlinearity import nonlinearity
 
 
@@ -75,8 +75,9 @@ def test_reached_from() -> None:
     # Memory carries one direction's label into the other: z_2 is reached at k = 1 only through its own mixed parity.
     assert rows("tanh", "He(3,z)") == [(0, 0), (2, None)]
     assert rows("z**3 - 3*z", activation="z + z**2/4") == [(None, None)]  # degree 2: no spike 2
-    # A kink and a reused batch: only k <= 1 is known, and a^2 is blind to an odd link.
+    # A kink and a reused batch: a^2 is blind to an odd link, a^3 vanishes for ReLU, and a^4 is even again.
     assert rows("z**3 - 3*z", activation="relu") == [(None, None)]
+    assert rows("z**3 - 3*z", activation="Max(z - 1/2, 0)") == [(2, None)]
 
 
 def test_generative_exponents() -> None:
@@ -98,7 +99,7 @@ def test_bad_input() -> None:
         problem("z**2 - 1", activation="relu").direction(2, "fresh", 15)
     with pytest.raises(InputError, match="finite mean"):
         problem("exp(z**2/9)").direction(2, "reused", 15)
-    with pytest.raises(InputError, match="smooth activations"):
+    with pytest.raises(InputError, match="vanishes"):
         problem("tanh", activation="relu").direction(2, "reused", 15)
     with pytest.raises(InputError):
         closed_form(0, 1, "reused")
@@ -111,7 +112,8 @@ def test_vanishing_spikes() -> None:
     assert found("tanh", "fresh") == (1, 3)  # the even derivatives are odd functions
     assert found("tanh", "reused") == (1, 3)  # by parity the mixed moments vanish too
     assert found("relu", "fresh") == (2,)  # the third derivative has mean zero
-    assert found("relu", "reused") == ()
+    assert found("relu", "reused") == (2,)  # what crosses the kink at 0 is even in P to second order (T6)
+    assert found("Max(z - 1/2, 0)", "reused") == ()
     assert found("z + z**2/5", "reused") == (2, 3)
     # A third derivative of mean zero does not remove spike 2 of a reused batch: the mixed moments remain.
     assert vanishing_spikes(nonlinearity("softplus"), "fresh", 2) == (2,)
@@ -130,9 +132,8 @@ NAMES = ["relu", "abs", "hard_tanh", "relu6", "Abs(z) + z/5", "Abs(z) + He(2, z)
 def test_the_further_direction_is_there_where_its_function_is_not_zero(name: str, mean: float) -> None:
     """The exact rule against T6's function evaluated on a grid."""
     sigma = nonlinearity(name)
-    slope = sigma.derivative()
-    kinks = tuple(Kink(float(at), *(float(x) for x in one_sided(slope, at))) for at in slope.kinks)
-    here = constants(sigma)
-    F, _ = further_direction(kinks, here.mu1, mean * here.curvature, 0.4, 1.5)
+    here, orders = constants(sigma), further_orders(sigma, 3, centred=mean == 0)
     y, q = np.meshgrid([-1.3, 0.4, 0.9], [-1.1, 0.2, 0.8])
-    assert (further_orders(sigma, centred=mean == 0) == (1,)) == bool(np.max(np.abs(F(y, q))) > 1e-12)
+    for k in (1, 2, 3):
+        F, _ = further_direction(kinks(sigma, k), here.mu1, mean * here.curvature, 0.4, 1.5, k)
+        assert (k in orders) == bool(np.max(np.abs(F(y, q))) > 1e-12)

@@ -55,8 +55,10 @@ def test_kinks() -> None:
     assert relu(2, 0, 0) == 1 / sp.sqrt(2 * sp.pi)
     # (sigma'^2/2)' = delta/2 for ReLU: the meaning that T6 gives to the left vector a^2.
     assert sp.simplify(relu(2, 0, 1) - 1 / sp.sqrt(8 * sp.pi)) == 0
-    with pytest.raises(InputError):
-        relu(3, 0, 1)
+    assert relu(3, 0, 1) == 0
+    # One order on: phi(0) ((D'/2) 2 s - J s') on either side, s = 1/2, 1, s' = 0, 2/3, J = 1/2, D' = 2/3: 1/3 on both.
+    curved = Moments().activation(nonlinearity("z/2 + Max(z, 0)/2 + Max(z, 0)**2/3"))
+    assert sp.simplify(curved(3, 0, 1) - 1 / (3 * sp.sqrt(2 * sp.pi))) == 0
     with pytest.raises(InputError):
         Moments().activation(nonlinearity("sign"))
     # ELU has a continuous slope: the delta of its third derivative meets sigma'(0) = 1.

@@ -82,7 +82,7 @@ def test_what_changes_the_count() -> None:
     assert even_missing.directions == ("a", "a^3", "a^5")
     assert even_missing.total == 3
     kinked = phases.phase(F(7, 20), F(1, 5), None)
-    assert phases.count(kinked, further=(1,)).directions == ("a", "a^2", "a|a|")
+    assert phases.count(kinked, further=(1, 2)).directions == ("a", "a^2", "a|a|")
     assert phases.count(kinked, batch="fresh", further=(1,)).total == 2
     with pytest.raises(InputError):
         phases.count(point, readout="cauchy")

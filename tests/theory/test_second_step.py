@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-import mpmath
 import pytest
 import sympy as sp
 
@@ -12,13 +11,9 @@ from theory import symbols as s
 from theory.alignment import product
 from theory.errors import InputError
 from theory.second_step import (
-    Jump,
     Label,
     PolynomialActivation,
     as_expression,
-    folded_mean,
-    kinked_further,
-    kinked_square,
     residual,
     spike_function,
 )
@@ -95,54 +90,6 @@ def test_squared_loss_residual() -> None:
     fresh = as_expression(residual("fresh", PolynomialActivation(SYMBOLIC), Label.symbolic()))
     assert sp.expand(fresh - found - s.eta1 / sp.sqrt(s.N) * s.y / s.alpha * own) == 0
     assert product({(1, 0): 2}, {(0, 1): 3, (1, 0): 5}) == {(1, 1): 6, (2, 0): 10}
-
-
-def test_folded_mean_by_quadrature() -> None:
-    for m, v in ((0.7, 0.3), (-1.2, 2.0), (0.0, 1.5)):
-        direct = mpmath.quad(lambda x, m=m, v=v: abs(m + x) * mpmath.npdf(x, 0, mpmath.sqrt(v)), [-15, -m, 15])
-        stated = folded_mean(sp.Rational(str(m))).subs(s.v, sp.Rational(str(v)))
-        assert abs(float(stated) - float(direct)) < 1e-9
-
-
-def one_sided(sign: int, jump: Jump, mu1: float, y: float, q: float, v: float, alpha: float, small: float) -> float:
-    """E sigma'(G + t P) for a pure step at `jump.at`, P with the one-sided own term, t = sign small, by quadrature."""
-
-    def beyond(G: float, own: float) -> float:
-        # P(G + t (mu1 q + own y/alpha + xi) > b) over xi.
-        shift = (float(jump.at) - G) / (sign * small) - mu1 * q - own * y / alpha
-        tail = mpmath.ncdf(-shift / mpmath.sqrt(v))
-        return float(tail if sign > 0 else 1 - tail)
-
-    def integrand(G: float) -> mpmath.mpf:
-        own = float(jump.left if jump.at > G else jump.right)
-        value = float(jump.left) + float(jump.height) * beyond(G, own)
-        return value * mpmath.npdf(G)
-
-    b = float(jump.at)
-    breaks = [-9, b - 0.5, *(b + small * x for x in (-40, -10, -3, 0, 3, 10, 40)), b + 0.5, 9]
-    return float(mpmath.quad(integrand, sorted(breaks)))
-
-
-@pytest.mark.parametrize("jump", [Jump(0, 0, 1), Jump(sp.Rational(1, 2), sp.Rational(-1, 3), sp.Rational(4, 5))])
-def test_a_jump_gives_both_directions(jump: Jump) -> None:
-    """T6 by brute force: the terms of order t and |t| of E sigma'(G + t P)."""
-    y, q, v, alpha, small = 0.8, 0.6, 0.5, 1.5, 2e-4
-    mu1 = float(jump.left + jump.height * (1 - sp.erf(jump.at / sp.sqrt(2))) / 2)
-    zero = mu1
-    plus = (one_sided(1, jump, mu1, y, q, v, alpha, small) - zero) / small
-    minus = (one_sided(-1, jump, mu1, y, q, v, alpha, small) - zero) / small
-    values = {s.y: y, s.q: q, s.v: v, s.alpha: alpha}
-    square = kinked_square((jump,), (0, 0, 0), mu1, 0).subs(values) / y
-    further = kinked_further((jump,), mu1, 0).subs(values) / y
-    # Finite t costs a relative error of order t.
-    assert (plus - minus) / 2 == pytest.approx(float(square), abs=2e-3)
-    assert (plus + minus) / 2 == pytest.approx(float(further), abs=2e-3)
-
-
-def test_no_further_direction_for_the_absolute_value() -> None:
-    assert sp.simplify(kinked_further((Jump(0, -1, 1),), 0, 0)) == 0
-    assert sp.simplify(kinked_square((Jump(0, -1, 1),), (0, 0, 0), 0, 0)) == 0
-    assert sp.simplify(kinked_further((Jump(0, 0, 1),), sp.Rational(1, 2), 0)) != 0
 
 
 def test_bad_input() -> None:
