@@ -140,28 +140,37 @@ def further_vanishes(found: Collection[Kink], k: int, blind: bool = False, tilte
     weights cancel shift by shift. psi_n has the parity of n + 1: with mu1 = 0 shifts of opposite sign count as one (so
     that even activations have none), and no shift at all leaves only odd n.
     """
-    weights: list[tuple[tuple[Any, Any], Terms]] = []
+    weights: list[tuple[Shift, Terms]] = []
     for kink in found:
         for sign, side in kink.sides:
             shift = (kink.at if tilted else sp.S.Zero, side[0])
-            opposite, parity = (-shift[0], -shift[1]), 1
-            for other, terms in weights:
-                if _same(shift, other):
-                    break
-                if blind and _same(opposite, other):
-                    parity = -1
-                    break
-            else:
-                terms = {}
-                weights.append((shift, terms))
-            odd_only = blind and _same(shift, opposite)
+            terms, parity = _group(weights, shift, blind)
+            odd_only = blind and _same(shift, _opposite(shift))
             for (n, j, c), value in crossing(kink, side, k).items():
                 if (j == 0 or tilted) and (n % 2 or not odd_only):
                     _add(terms, (n, j, c), sign * parity ** (n + 1) * value * sp.exp(-(kink.at**2) / 2))
     return all(sign_of(sp.expand(value)) == 0 for _, terms in weights for value in terms.values())
 
 
-def _same(one: tuple[Any, Any], two: tuple[Any, Any]) -> bool:
+Shift = tuple[Any, Any]  # coefficients of e and of y/alpha
+
+
+def _group(weights: list[tuple[Shift, Terms]], shift: Shift, blind: bool) -> tuple[Terms, int]:
+    """The weights of a shift, or (with the sign -1) of its opposite if they count as one; new ones if there are none."""
+    for other, terms in weights:
+        if _same(shift, other):
+            return terms, 1
+        if blind and _same(_opposite(shift), other):
+            return terms, -1
+    weights.append((shift, {}))
+    return weights[-1][1], 1
+
+
+def _opposite(shift: Shift) -> Shift:
+    return -shift[0], -shift[1]
+
+
+def _same(one: Shift, two: Shift) -> bool:
     return all(sign_of(x - y) == 0 for x, y in zip(one, two, strict=True))
 
 
