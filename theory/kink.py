@@ -156,7 +156,7 @@ Shift = tuple[Any, Any]  # coefficients of e and of y/alpha
 
 
 def _group(weights: list[tuple[Shift, Terms]], shift: Shift, blind: bool) -> tuple[Terms, int]:
-    """The weights of a shift, or (with the sign -1) of its opposite if they count as one; new ones if there are none."""
+    """The weights of a shift, or (sign -1) of its opposite where they count as one; new ones if there are none."""
     for other, terms in weights:
         if _same(shift, other):
             return terms, 1
