@@ -19,6 +19,10 @@ FORMATS = (".pdf", ".svg", ".png")
 # Okabe and Ito's colour-blind safe palette.
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 
+# Told apart without colour too. Seven, six and eight of them: no two series share all three before the 168th.
+LINES: tuple[Any, ...] = ("-", "--", "-.", ":", (0, (6, 1.5, 1, 1.5, 1, 1.5)), (0, (8, 3)))
+MARKERS = "osD^vPX*"
+
 STYLE = {
     "axes.prop_cycle": None,  # set in new_figure: a cycler cannot be built without importing matplotlib
     "axes.spines.top": False,
@@ -45,6 +49,16 @@ def new_figure(width: float = 5.2, height: float = 3.4, **subplots: Any) -> tupl
     return figure, axes
 
 
+def line(index: int) -> dict[str, Any]:
+    """Colour and dashes of the index-th curve."""
+    return {"color": PALETTE[index % len(PALETTE)], "linestyle": LINES[index % len(LINES)]}
+
+
+def points(index: int) -> dict[str, Any]:
+    """Colour and marker of the index-th set of points."""
+    return {"color": PALETTE[index % len(PALETTE)], "marker": MARKERS[index % len(MARKERS)], "markersize": 4}
+
+
 def check_plot_path(path: str) -> Path:
     """The path of a picture, or InputError: unknown format, missing folder, folder that cannot be written."""
     target = Path(path)
@@ -52,20 +66,34 @@ def check_plot_path(path: str) -> Path:
         raise InputError("plot", f"cannot draw to {path!r}", f"end the file name in {', '.join(FORMATS)}")
     if not target.parent.is_dir():
         raise InputError("plot", f"the folder {str(target.parent)!r} does not exist", "make it first")
-    if target.is_dir() or not os.access(target.parent, os.W_OK):
-        raise InputError("plot", f"{path!r} cannot be written", "choose another file")
-    return target
+    if target.is_dir():
+        raise InputError("plot", f"{path!r} is a folder", "name a file in it")
+    try:  # permissions do not tell the whole: the superuser has them all, also where nothing can be made
+        with tempfile.TemporaryFile(dir=target.parent):
+            return target
+    except OSError as error:
+        raise _unwritable(path, error) from None
 
 
-def write_figure(figure: Figure, path: Path) -> None:
-    """Write a figure to a file, whole or not at all; the same figure gives the same bytes."""
+def _unwritable(path: str | Path, error: OSError) -> InputError:
+    return InputError("plot", f"{str(path)!r} cannot be written ({error.strerror})", "choose another file")
+
+
+def write_figure(figure: Figure, path: Path, title: str = "", description: str = "") -> None:
+    """Write a figure to a file, whole or not at all; the same figure gives the same bytes.
+
+    `title` and `description` go into the file's metadata, for readers who do not see the picture.
+    """
     import matplotlib
 
-    metadata = {".pdf": {"CreationDate": None}, ".svg": {"Date": None}}.get(path.suffix.lower())
+    suffix = path.suffix.lower()
+    dates: dict[str, dict[str, str | None]] = {".pdf": {"CreationDate": None}, ".svg": {"Date": None}}
+    words = {"Title": title, "Subject" if suffix == ".pdf" else "Description": description} if title else {}
+    metadata = dates.get(suffix, {}) | words
     try:
         handle, name = tempfile.mkstemp(suffix=path.suffix, dir=path.parent)
     except OSError as error:
-        raise InputError("plot", f"{str(path)!r} cannot be written ({error.strerror})", "choose another file") from None
+        raise _unwritable(path, error) from None
     os.close(handle)
     try:
         with matplotlib.rc_context({"svg.hashsalt": "bulkedge", "pdf.fonttype": 42}):
@@ -74,7 +102,7 @@ def write_figure(figure: Figure, path: Path) -> None:
         os.replace(name, path)
     except OSError as error:
         os.unlink(name)
-        raise InputError("plot", f"{str(path)!r} cannot be written ({error.strerror})", "choose another file") from None
+        raise _unwritable(path, error) from None
 
 
 def save_figure(result: Result, path: str) -> None:

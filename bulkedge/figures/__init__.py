@@ -32,9 +32,9 @@ class Picture:
     """A figure for a paper.
 
     `name` begins with the paper's letter ("F.alignment"). `setting` is what one must know to read it: sizes,
-    activation, link, seed, number of runs; it is printed under the figure. `draw` takes no argument (its randomness
-    has a fixed seed; trials go through numerics.runner.current_runner, with the caller's workers and store) and
-    returns the figure and its data, one row per point.
+    activation, link, seed, number of runs, and what of it is predicted or simulated; it is printed under the figure.
+    `draw` takes no argument (its randomness has a fixed seed; trials go through numerics.runner.current_runner, with
+    the caller's workers and store) and returns the figure and its data, one row per point.
     """
 
     name: str
@@ -44,19 +44,24 @@ class Picture:
 
     def write(self, folder: Path) -> tuple[str, ...]:
         """Draw and write NAME.pdf, NAME.svg and NAME.csv to `folder`; returns the files' names."""
-        import matplotlib
-
         from bulkedge.plotting import write_figure
+
+        figure, table = self.compose()
+        for suffix in FORMATS:
+            write_figure(figure, folder / f"{self.name}.{suffix}", self.title, self.setting)
+        (folder / f"{self.name}.csv").write_text(csv_text(table, self.setting), encoding="utf-8")
+        return (*(f"{self.name}.{suffix}" for suffix in FORMATS), f"{self.name}.csv")
+
+    def compose(self) -> tuple[Figure, Table]:
+        """The figure with its title and setting, and its data."""
+        import matplotlib
 
         with matplotlib.rc_context({"legend.frameon": False}):  # read when a legend is made, after new_figure
             figure, table = self.draw()
         figure.suptitle(self.title, fontsize=10, x=0.01, ha="left")
-        columns = int(figure.get_figwidth() * 21)
-        figure.supxlabel(textwrap.fill(self.setting, columns), fontsize=6.5, color="0.35", x=0.01, ha="left")
-        for suffix in FORMATS:
-            write_figure(figure, folder / f"{self.name}.{suffix}")
-        (folder / f"{self.name}.csv").write_text(csv_text(table, self.setting), encoding="utf-8")
-        return (*(f"{self.name}.{suffix}" for suffix in FORMATS), f"{self.name}.csv")
+        columns = int(figure.get_figwidth() * 19.5)
+        figure.supxlabel(textwrap.fill(self.setting, columns), fontsize=7, color="0.3", x=0.01, ha="left")
+        return figure, table
 
 
 def csv_text(table: Table, setting: str) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bulkedge.figures import Picture
-from bulkedge.plotting import PALETTE, new_figure
+from bulkedge.plotting import PALETTE, line, new_figure
 from bulkedge.result import Table
 
 if TYPE_CHECKING:
@@ -35,9 +35,9 @@ def _law() -> tuple[Figure, Table]:
         heights, edges = np.histogram(values, bins=40, range=(lower, upper))
         shown = heights / (p * np.diff(edges))
         axes.stairs(shown, edges, fill=True, alpha=0.3, color=PALETTE[index])
-        axes.plot(grid, density, color=PALETTE[index], label=f"p/n = {ratio:g}")
+        axes.plot(grid, density, **line(index), label=f"p/n = {ratio:g}")
         rows += [
-            (f"{ratio:g}", "histogram", repr(float(x)), repr(float(y))) for x, y in zip(edges, shown, strict=False)
+            (f"{ratio:g}", "simulated", repr(float(x)), repr(float(y))) for x, y in zip(edges, shown, strict=False)
         ]
         rows += [(f"{ratio:g}", "law", repr(float(x)), repr(float(y))) for x, y in zip(grid, density, strict=True)]
     axes.set_xlabel("eigenvalue")
@@ -51,7 +51,8 @@ FIGURES = (
     Picture(
         "R.law",
         "The Marchenko-Pastur law and sampled spectra",
-        f"One Gaussian matrix per ratio, n = {SIZE}, scale 1, seed 2026; for p/n > 1 the atom at zero is left out.",
+        f"Lines: the law. Histograms: one simulated Gaussian matrix per ratio, n = {SIZE}, scale 1, seed 2026; for "
+        "p/n > 1 the atom at zero is left out.",
         _law,
     ),
 )

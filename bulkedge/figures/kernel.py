@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bulkedge.figures import Picture
-from bulkedge.plotting import PALETTE, new_figure
+from bulkedge.plotting import line, new_figure, points
 from bulkedge.result import Table
 from theory.sphere import Eigenvalue, eigenvalues
 
@@ -33,19 +33,20 @@ def _kernels(functions: Sequence[Nonlinearity], s: float, t: float) -> tuple[Fig
     figure, axes = new_figure()
     rows: list[tuple[str, ...]] = []
     for index, f in enumerate(functions):
-        r = np.linspace(-1, 1, 201)
+        r, tolerance = np.linspace(-1, 1, 201), 1e-6
         try:
-            kappa = curve(f, r, s, t)
+            kappa = curve(f, r, s, t, tolerance)
         except ConvergenceError:  # a kink without a closed form: the series is slow at the two ends
-            r = r[np.abs(r) < 0.99]
-            kappa = curve(f, r, s, t, tolerance=1e-4)
+            r, tolerance = r[np.abs(r) < 0.99], 1e-4
+            kappa = curve(f, r, s, t, tolerance)
+        error = repr(tolerance * float(np.max(np.abs(kappa))))  # of the series; closed forms are far better
         shown = kappa / np.max(np.abs(kappa)) if len(functions) > 1 else kappa
-        axes.plot(r, shown, color=PALETTE[index % len(PALETTE)], label=f.name)
-        rows += [(f.name, repr(float(x)), repr(float(y))) for x, y in zip(r, kappa, strict=True)]
+        axes.plot(r, shown, **line(index), label=f.name)
+        rows += [(f.name, repr(float(x)), repr(float(y)), error) for x, y in zip(r, kappa, strict=True)]
     axes.set_xlabel("correlation")
     axes.set_ylabel("kernel over its value at one" if len(functions) > 1 else "kernel")
     axes.legend()
-    return figure, Table(("function", "correlation", "kernel"), tuple(rows))
+    return figure, Table(("function", "correlation", "kernel", "error"), tuple(rows))
 
 
 def decay_figure(spectra: Mapping[str, Sequence[Eigenvalue]], dimension: int) -> Figure:
@@ -57,14 +58,17 @@ def _decay(spectra: Mapping[str, Sequence[Eigenvalue]], dimension: int) -> tuple
     figure, axes = new_figure()
     rows: list[tuple[str, ...]] = []
     for index, (name, found) in enumerate(spectra.items()):
-        points = [(x.degree, float(x.value)) for x in found if x.value.value > x.value.error]
-        axes.semilogy(*zip(*points, strict=True), "o-", color=PALETTE[index % len(PALETTE)], label=name, markersize=3)
-        rows += [(name, str(degree), repr(value)) for degree, value in points]
+        shown = [x for x in found if x.value.value > x.value.error]
+        values = [float(x.value) for x in shown]
+        axes.semilogy([x.degree for x in shown], values, **line(index) | points(index), label=name)
+        rows += [
+            (name, str(x.degree), repr(value), x.value.error_string()) for x, value in zip(shown, values, strict=True)
+        ]
     axes.set_xlabel("degree")
     axes.set_ylabel("eigenvalue")
-    axes.set_title(f"d = {dimension}")
+    axes.set_title(f"d = {dimension}", fontsize=9)
     axes.legend()
-    return figure, Table(("function", "degree", "eigenvalue"), tuple(rows))
+    return figure, Table(("function", "degree", "eigenvalue", "error"), tuple(rows))
 
 
 def _all_kernels() -> tuple[Figure, Table]:
@@ -80,11 +84,18 @@ def _all_decays() -> tuple[Figure, Table]:
 
 
 FIGURES = (
-    Picture("K.kernels", "Dual kernels", "Unit variances; each over its value at correlation one.", _all_kernels),
+    Picture(
+        "K.kernels",
+        "Dual kernels",
+        "Closed forms, a series for tanh (nothing is simulated); unit variances; each over its value at correlation "
+        "one.",
+        _all_kernels,
+    ),
     Picture(
         "K.decay",
         "Eigenvalues on the sphere",
-        f"d = {DIMENSION}, weight uniform on the unit sphere, points on the unit sphere; zero eigenvalues left out.",
+        f"Exact or enclosed (nothing is simulated); d = {DIMENSION}, weight uniform on the unit sphere, points on the "
+        "unit sphere; zero eigenvalues left out.",
         _all_decays,
     ),
 )

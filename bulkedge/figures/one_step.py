@@ -39,22 +39,24 @@ def _spectrum() -> tuple[Figure, Table]:
         draw_spectrum(axes, values, law, outliers)
         axes.set_title(rf"$\eta$ = {step}, $\theta$ = {theta:.2f}, threshold {model.threshold:.2f}", fontsize=9)
         axes.set_xlabel("singular value of W1")
-        axes.legend(loc="upper center", fontsize=7)
+        axes.legend(loc="upper center", fontsize=7.5)
         grid = np.linspace(*law.edges, 201)[1:-1]
-        rows += [(str(step), "simulated", repr(float(s)), "") for s in values]
-        rows += [(str(step), "law", repr(float(x)), repr(float(y))) for x, y in zip(grid, law.pdf(grid), strict=True)]
-        rows += [(str(step), "predicted outlier", repr(s), "") for s in outliers]
+        rows += [(str(step), "simulated", repr(float(s)), "", "") for s in values]
+        rows += [
+            (str(step), "law", repr(float(x)), "", repr(float(y))) for x, y in zip(grid, law.pdf(grid), strict=True)
+        ]
+        rows += [(str(step), "predicted outlier", repr(s), repr(float(model.sd(theta, SIZE))), "") for s in outliers]
     both[1].set_ylabel("")
-    return figure, Table(("step", "curve", "singular value", "density"), tuple(rows))
+    return figure, Table(("step", "curve", "singular value", "standard deviation", "density"), tuple(rows))
 
 
 FIGURES = (
     Picture(
         "O.spectrum",
         "The spectrum of the weights after one gradient step",
-        f"One network, d = {SIZE}, N = {WIDTH * SIZE}, n = {BATCH * SIZE}, {ACTIVATION}, link {LINK}, noise {NOISE}, "
-        f"Gaussian readout, square loss, paper O's step eta, seed {SEED}. The outlier leaves the bulk when "
-        "theta = eta |mu1| |u| exceeds (N/d)^(1/4).",
+        f"Histogram: one simulated network. d = {SIZE}, N = {WIDTH * SIZE}, n = {BATCH * SIZE}, {ACTIVATION}, link "
+        f"{LINK}, noise {NOISE}, Gaussian readout, square loss, paper O's step eta, seed {SEED}. The outlier leaves "
+        "the bulk when theta = eta |mu1| |u| exceeds (N/d)^(1/4).",
         _spectrum,
     ),
 )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bulkedge.figures import Picture
-from bulkedge.plotting import PALETTE, new_figure
+from bulkedge.plotting import line, new_figure, points
 from bulkedge.result import Table
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ CENTRED_SOFTPLUS = "softplus - 0.8060591833474"
 CENTRED_RELU = "relu - 1/sqrt(2*pi)"
 
 
-def _curve(axes: Any, rows: Rows, colour: str, label: str, **setting: Any) -> None:
+def _curve(axes: Any, rows: Rows, index: int, label: str, **setting: Any) -> None:
     """The closed form over a curve of steps, and simulated networks with two standard errors."""
     from bulkedge.commands.risk import risk
     from numerics.runner import current_runner
@@ -31,28 +31,28 @@ def _curve(axes: Any, rows: Rows, colour: str, label: str, **setting: Any) -> No
 
     result = risk(**setting, step="0:8:81")
     steps, tests = [p.step for p in result.curve], [p.test for p in result.curve]
-    axes.plot(steps, tests, color=colour, label=label)
-    rows += [(label, "theory", repr(x), repr(y), "") for x, y in zip(steps, tests, strict=True)]
+    axes.plot(steps, tests, **line(index), label=label)
+    rows += [(label, "predicted", repr(p.step), repr(p.test), repr(p.test_error)) for p in result.curve]
     texts = {name: str(value) for name, value in setting.items()}
     runner = current_runner(2026)
-    points = []
+    simulated = []
     for step in ("0", "2", "4", "6", "8"):
         found = simulated_risk(runner, DIM, RUNS, **{"batch": texts["samples"], **texts}, step=step)["test"]
-        points.append((float(step), found.value, found.stderr))
+        simulated.append((float(step), found.value, found.stderr))
         rows.append((label, "simulated", step, repr(found.value), repr(found.stderr)))
-    x, y, error = (list(column) for column in zip(*points, strict=True))
-    axes.errorbar(x, y, yerr=[2 * s for s in error], fmt="o", markersize=3, color=colour)
+    x, y, error = (list(column) for column in zip(*simulated, strict=True))
+    axes.errorbar(x, y, yerr=[2 * s for s in error], linestyle="none", **points(index))
 
 
 def _risk() -> tuple[Figure, Table]:
     """Test risk against eta: tanh on softplus over n/d, tanh on ReLU over N/d (paper O, Figure 3 a, b)."""
     figure, (left, right) = new_figure(8.4, 3.4, ncols=2)
     rows: Rows = []
-    for colour, samples in zip(PALETTE, ("2", "4", "8"), strict=False):
+    for index, samples in enumerate(("2", "4", "8")):
         _curve(
             left,
             rows,
-            colour,
+            index,
             f"n/d = {samples}",
             activation="tanh",
             link=CENTRED_SOFTPLUS,
@@ -61,11 +61,11 @@ def _risk() -> tuple[Figure, Table]:
             ridge="1e-4",
             noise="1/4",
         )
-    for colour, width in zip(PALETTE, ("1/2", "2", "8"), strict=False):
+    for index, width in enumerate(("1/2", "2", "8")):
         _curve(
             right,
             rows,
-            colour,
+            index,
             f"N/d = {width}",
             activation="tanh",
             link=CENTRED_RELU,
@@ -78,14 +78,17 @@ def _risk() -> tuple[Figure, Table]:
     from theory.nonlinearity import nonlinearity
 
     for axes, link, title in ((left, CENTRED_SOFTPLUS, "softplus, N/d = 2"), (right, CENTRED_RELU, "ReLU, n/d = 5")):
-        level = constants(nonlinearity(link)).mu2 ** 2
-        axes.axhline(level, color="0.4", linestyle=":", label="linear floor")
-        rows.append((title, "linear floor", "", repr(level), ""))
+        c = constants(nonlinearity(link))
+        level = c.mu2**2
+        axes.axhline(level, color="0.4", linewidth=0.8, label="linear floor")
+        rows.append((title, "linear floor", "", repr(level), repr(2 * c.mu2 * c.error)))
         axes.set_title(title, fontsize=9)
         axes.set_xlabel(r"step size $\eta$")
         axes.set_ylabel("test risk (noise excluded)")
-        axes.legend(fontsize=7)
     left.set_yscale("log")
+    left.set_ylim(top=6)  # room for the legend above the curves
+    left.legend(fontsize=7.5, ncols=2, loc="upper right")
+    right.legend(fontsize=7.5)
     return figure, Table(("curve", "kind", "step", "risk", "standard error"), tuple(rows))
 
 
@@ -108,15 +111,16 @@ def _large() -> tuple[Figure, Table]:
     for axes, name in zip(panels, ("erf", "tanh"), strict=True):
         f = nonlinearity(name)
         functions = pair(f, f)
-        for colour, exponent in zip(PALETTE, (0.0, 0.25, 0.5), strict=False):
+        for index, exponent in enumerate((0.0, 0.25, 0.5)):
             risks = [
                 one_step_risk(functions, psi1, 2.0, 1e-3, 2 * WIDTH**exponent, WIDTH, noise=0.1).test - 0.01
                 for psi1 in ratios
             ]
             label = f"eta = 2 N^{exponent:g}" if exponent else "eta = 2"
-            axes.loglog(ratios, risks, color=colour, label=label)
+            axes.loglog(ratios, risks, **line(index), label=label)
             rows += [
-                (f"{name}, {label}", "theory", repr(float(x)), repr(y), "") for x, y in zip(ratios, risks, strict=True)
+                (f"{name}, {label}", "predicted", repr(float(x)), repr(y), repr(1e-9 * (y + 0.01)))  # as `risk` says
+                for x, y in zip(ratios, risks, strict=True)
             ]
             if exponent == 0.5:
                 small = 2 * SIMULATED_WIDTH**exponent
@@ -125,17 +129,15 @@ def _large() -> tuple[Figure, Table]:
                         current_runner(2026), SIMULATED_WIDTH // 2, 4, activation=name, link=name, samples=samples,
                         width="2", ridge="1/1000", step=str(round(small)), batch=samples, noise="1/10",
                     )["test"]  # fmt: skip
-                    axes.errorbar(
-                        [float(samples)], [found.value], yerr=[2 * found.stderr], fmt="o", markersize=3, color=colour
-                    )
+                    axes.errorbar([float(samples)], [found.value], yerr=[2 * found.stderr], **points(index))
                     rows.append((f"{name}, {label}", "simulated", samples, repr(found.value), repr(found.stderr)))
-        level = constants(f).mu2 ** 2
-        axes.axhline(level, color="0.4", linestyle=":", label="floor of kernels")
-        rows.append((name, "floor of kernels", "", repr(level), ""))
+        c = constants(f)
+        axes.axhline(c.mu2**2, color="0.4", linewidth=0.8, label="floor of kernels")
+        rows.append((name, "floor of kernels", "", repr(c.mu2**2), repr(2 * c.mu2 * c.error)))
         axes.set_title(f"{name} on {name}", fontsize=9)
         axes.set_xlabel("n/d")
         axes.set_ylabel("test risk (noise excluded)")
-        axes.legend(fontsize=7)
+        axes.legend(fontsize=7.5)
     return figure, Table(("curve", "kind", "n/d", "risk", "standard error"), tuple(rows))
 
 
@@ -180,13 +182,17 @@ def _spikes() -> tuple[Figure, Table]:
         values.append(s[:6] / math.sqrt(n))
         # The share of p_k in the span of the leading three left vectors.
         overlaps.append(np.sum((vectors[:, :3].T @ basis) ** 2, axis=0))
-        rows += [("singular value", f"{exponent:g}", str(i + 1), repr(float(x))) for i, x in enumerate(values[-1])]
-        rows += [("overlap", f"{exponent:g}", str(i + 1), repr(float(x))) for i, x in enumerate(overlaps[-1])]
-    for i in range(6):
-        left.semilogy(EXPONENTS, [x[i] for x in values], "o-", markersize=3, color=PALETTE[min(i, 3)])
+        for quantity, found in (("singular value, simulated", values[-1]), ("share, simulated", overlaps[-1])):
+            rows += [(quantity, f"{exponent:g}", str(i + 1), repr(float(x))) for i, x in enumerate(found)]
+    names = ("1st", "2nd", "3rd", "4th to 6th", None, None)
+    for i, name in enumerate(names):
+        left.semilogy(EXPONENTS, [x[i] for x in values], **line(min(i, 3)) | points(min(i, 3)), label=name)
     for i in range(3):
-        right.plot(EXPONENTS, [x[i] for x in overlaps], "o-", markersize=3, color=PALETTE[i], label=f"p_{i + 1}")
+        right.plot(EXPONENTS, [x[i] for x in overlaps], **line(i) | points(i), label=f"p_{i + 1}")
+    left.set_yticks([1.5, 2, 3, 5, 10], ["1.5", "2", "3", "5", "10"])
+    left.minorticks_off()
     for axes in (left, right):
+        axes.legend(fontsize=7.5)
         for order in (1, 2, 3):
             axes.axvline(order / (2 * order + 2), color="0.6", linewidth=0.7, linestyle="--")
         axes.set_xlabel("exponent a of eta = 2 n^a")
@@ -195,7 +201,6 @@ def _spikes() -> tuple[Figure, Table]:
     rows += [("predicted number", f"{x:g}", "", str(count)) for x, count in zip(EXPONENTS, counted, strict=True)]
     left.set_ylabel("singular values of F / sqrt(n)")
     right.set_ylabel("share in the leading three left vectors")
-    right.legend(fontsize=7)
     return figure, Table(("quantity", "exponent", "index", "value"), tuple(rows))
 
 
@@ -203,25 +208,25 @@ FIGURES = (
     Picture(
         "O.risk",
         "Ridge risk after one step of size Theta(1)",
-        "tanh network. Left: centred softplus link, N/d = 2, ridge 1e-4, noise 1/4. Right: centred ReLU link, n/d = 5, "
-        f"ridge 1e-2, noise 1/10 (paper O, Figure 3 a, b). Points: {RUNS} networks at d = {DIM}, two standard errors, "
-        "seed 2026; batch of the step as large as the training sample.",
+        "Lines: predicted; points: simulated. tanh network. Left: centred softplus link, N/d = 2, ridge 1e-4, noise "
+        f"1/4. Right: centred ReLU link, n/d = 5, ridge 1e-2, noise 1/10 (paper O, Figure 3 a, b). Points: {RUNS} "
+        f"networks at d = {DIM}, two standard errors, seed 2026; batch of the step as large as the training sample.",
         _risk,
     ),
     Picture(
         "O.large",
         "A large step beats the floor of kernels",
-        f"Step eta = 2 N^a at N = {WIDTH} (closed fixed point), N/d = 2, ridge 1e-3, noise 1/10, batch as large as the "
-        f"training sample (paper O, Figure 3 c). Points: 4 networks at N = {SIMULATED_WIDTH}, eta = 2 sqrt(N), two "
-        "standard errors, seed 2026.",
+        f"Lines: predicted, step eta = 2 N^a at N = {WIDTH} (closed fixed point), N/d = 2, ridge 1e-3, noise 1/10, "
+        "batch as large as the training sample (paper O, Figure 3 c). Points: 4 simulated networks at N = "
+        f"{SIMULATED_WIDTH}, eta = 2 sqrt(N), two standard errors, seed 2026.",
         _large,
     ),
     Picture(
         "M.spikes",
         "Spikes of the feature matrix",
-        f"Centred softplus network, link tanh(z) + He_2(z)/4, noise 1/10, d = N = n = {SIZE}, unit-norm rows, one "
-        "network, seed 2026. p_k: the left directions of the reading full, orthonormalised; c_3(softplus) = 0 removes "
-        "the third. Dashed: exponents l/(2 l + 2).",
+        f"Points: simulated. Centred softplus network, link tanh(z) + He_2(z)/4, noise 1/10, d = N = n = {SIZE}, "
+        "unit-norm rows, one network, seed 2026. p_k: the left directions of the reading full, orthonormalised; "
+        "c_3(softplus) = 0 removes the third. Dashed: exponents l/(2 l + 2).",
         _spikes,
     ),
 )

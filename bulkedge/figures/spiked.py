@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bulkedge.figures import Picture
-from bulkedge.plotting import PALETTE, new_figure
+from bulkedge.plotting import line, new_figure, points
 from bulkedge.result import Table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from numerics.spiked_spectrum import Sector
 
 SEED = 2026
 DIMENSIONS = (50, 100, 200, 400, 800, 1600, 3200)
@@ -38,6 +40,7 @@ PUBLISHED_ERRORS = {
     "Adam": (33.9, 31.1, 30.3, 25.8, 21.3, 14.8, 11.9),
 }
 
+OPEN = {"linestyle": "none", "fillstyle": "none"}
 Rows = list[tuple[str, ...]]
 
 
@@ -61,29 +64,30 @@ def alignment(
     rows: Rows = []
     exponents: tuple[float | None, ...] = (0.9, 0.7, 0.5, 0.3, None)
     for index, exponent in enumerate(exponents):
-        colour = PALETTE[index]
         name = "k0" if exponent is None else f"B = 5 d^{exponent:g}"
         if exponent is not None:
-            exact = [float(sector(d, 1.2, 5 * d**exponent, tolerance=1e-8).vectors[1, 0] ** 2) for d in dimensions]
-            axes.plot(dimensions, exact, color=colour, label=f"{name}: exact")
-            rows += [("exact", name, str(d), repr(v), "0") for d, v in zip(dimensions, exact, strict=True)]
+            found = [_squared_overlap(sector(d, 1.2, 5 * d**exponent, tolerance=1e-8)) for d in dimensions]
+            axes.plot(dimensions, [value for value, _ in found], **line(index), label=f"{name}: exact")
+            _mean_rows(rows, "exact", name, list(dimensions), found)
             published = [p for d, p in zip(DIMENSIONS, PUBLISHED_OVERLAPS[exponent], strict=True) if d in dimensions]
-            axes.plot(dimensions, published, "x", color=colour)
+            axes.plot(dimensions, published, **OPEN | points(index))
             rows += [("published", name, str(d), repr(v), "") for d, v in zip(dimensions, published, strict=True)]
-        points = []
+        simulated = []
         for d, count in zip(dimensions, trials, strict=True):
             generator = np.random.default_rng([SEED, d, index])
-            points.append(_estimate([alignment_trial(generator, d, exponent, ratio)["overlap2"] for _ in range(count)]))
-        means, errors = zip(*points, strict=True)
+            simulated.append(
+                _estimate([alignment_trial(generator, d, exponent, ratio)["overlap2"] for _ in range(count)])
+            )
+        means, errors = zip(*simulated, strict=True)
         label = "k0: simulated" if exponent is None else None
-        axes.errorbar(dimensions, means, errors, fmt="o", color=colour, markersize=3, capsize=2, label=label)
-        _mean_rows(rows, "simulated", name, list(dimensions), points)
-    axes.plot([], [], "x", color="0.4", label="published (read off)")
-    axes.plot([], [], "o", color="0.4", markersize=3, label=f"simulated, n = {ratio:g} d")
+        axes.errorbar(dimensions, means, errors, capsize=2, label=label, linestyle="none", **points(index))
+        _mean_rows(rows, "simulated", name, list(dimensions), simulated)
+    axes.plot([], [], "o", color="0.4", markersize=4, label=f"filled: simulated, n = {ratio:g} d")
+    axes.plot([], [], **OPEN | {"marker": "o", "color": "0.4", "markersize": 4}, label="open: published (read off)")
     axes.set_xscale("log")
     axes.set_xlabel("dimension d")
     axes.set_ylabel("squared overlap with Y2")
-    axes.legend(fontsize=7)
+    axes.legend(fontsize=7.5)
     return figure, Table(("curve", "kernel", "d", "value", "standard error"), tuple(rows))
 
 
@@ -106,24 +110,24 @@ def generalisation(
         results = [trial(generator, n, dimension, steps=steps) for _ in range(count)]
         for name in results[0]:
             found.setdefault(name, []).append(_estimate([r[name] for r in results]))
-    for name, points in found.items():
-        means, errors = zip(*points, strict=True)
+    for name, simulated in found.items():
+        means, errors = zip(*simulated, strict=True)
         index = list(found).index(name)
-        style: dict[str, Any] = {"color": PALETTE[index % len(PALETTE)], "marker": "o", "markersize": 3, "capsize": 2}
-        axes.errorbar(samples, means, errors, label=name, linestyle="-" if name.startswith("k") else ":", **style)
-        _mean_rows(rows, "simulated", name, list(samples), points)
+        axes.errorbar(samples, means, errors, label=name, capsize=2, **line(index) | points(index))
+        _mean_rows(rows, "simulated", name, list(samples), simulated)
         if name in PUBLISHED_ERRORS:
             published = [p for n, p in zip(SAMPLES, PUBLISHED_ERRORS[name], strict=True) if n in samples]
-            axes.plot(samples, published, "x", color=style["color"])
+            axes.plot(samples, published, **OPEN | points(index))
             rows += [("published", name, str(n), repr(v), "") for n, v in zip(samples, published, strict=True)]
-    axes.plot([], [], "x", color="0.4", label="published (read off)")
+    axes.plot([], [], **OPEN | {"marker": "o", "color": "0.4", "markersize": 4}, label="open: published (read off)")
     floor = float(figure_floor().subs(d, dimension).evalf(15))
-    axes.axhline(floor, color="k", linewidth=1, linestyle="--", label=f"floor {floor:.4g} of bias-free ReLU kernels")
+    axes.axhline(floor, color="0.4", linewidth=0.8, label=f"floor {floor:.4g} of bias-free ReLU kernels")
     rows += [("floor", "relu kernels", str(n), repr(floor), "0") for n in samples]
     axes.set_xscale("log")
     axes.set_xlabel("samples")
     axes.set_ylabel("test error")
-    axes.legend(fontsize=6.5, ncols=2)
+    axes.set_ylim(top=48)  # room for the legend
+    axes.legend(fontsize=7.5, ncols=3)
     return figure, Table(("curve", "model", "samples", "value", "standard error"), tuple(rows))
 
 
@@ -143,7 +147,8 @@ def approximation(
         zero, two = (float(v) for v in sector(dimension, 1.0, 0.0, tolerance=1e-8).eigenvalues[:2])
         for ratio in ratios:
             part = sector(dimension, 1.0, ratio * dimension, tolerance=1e-9)
-            exact = float(part.eigenvalues[0])
+            exact, error = float(part.eigenvalues[0]), float(part.errors[0])
+            true_overlap, overlap_error = float(part.vectors[1, 0]), _vector_error(part)
             at = {A: 1, B: ratio * dimension, d: dimension}
             printed = zero + ratio / (2 * np.pi)
             series = float(expansion.limit_top(3).subs({A: 1, expansion.b: ratio}))
@@ -151,25 +156,40 @@ def approximation(
             front = float(sp_float(expansion.paper_tau_front().subs(at)))
             tau = front / (printed - two)
             overlap = tau / np.sqrt(1 + tau**2)
-            for name, value, truth in (
-                ("printed", printed, exact),
-                ("third order", third, exact),
-                ("tau", overlap, float(part.vectors[1, 0])),
+            for name, value, truth, known in (
+                ("printed", printed, exact, error),
+                ("third order", third, exact, error),
+                ("tau", overlap, true_overlap, overlap_error),
             ):
-                relative = abs(value / truth - 1)
+                relative = float(abs(value / truth - 1))
                 errors[name].append(relative)
-                rows.append((name, str(dimension), repr(ratio), repr(float(value)), repr(truth), repr(float(relative))))
-        for name, style in (("printed", "-"), ("third order", "--")):
-            both[0].plot(ratios, errors[name], style, color=PALETTE[index], label=f"d = {dimension}, {name}")
-        both[1].plot(ratios, errors["tau"], color=PALETTE[index], label=f"d = {dimension}")
+                numbers = (ratio, float(value), truth, known, relative)
+                rows.append((name, str(dimension), *map(repr, numbers)))
+        for axes, name, marker in ((both[0], "printed", "o"), (both[0], "third order", "v"), (both[1], "tau", "o")):
+            axes.plot(ratios, errors[name], marker=marker, markersize=4, **line(index))
+        both[1].plot([], [], **line(index), label=f"d = {dimension}")
+    for marker, name in (("o", "as printed"), ("v", "to third order")):
+        both[0].plot([], [], marker, color="0.4", markersize=4, label=name)
     for axes, title in zip(both, ("largest eigenvalue", "overlap with Y2 from tau"), strict=True):
         axes.set_xscale("log")
         axes.set_yscale("log")
         axes.set_xlabel("B/(A d)")
         axes.set_ylabel("relative error")
         axes.set_title(title, fontsize=9)
-        axes.legend(fontsize=6)
-    return figure, Table(("approximation", "d", "B/(Ad)", "value", "exact", "relative error"), tuple(rows))
+        axes.legend(fontsize=7.5)
+    columns = ("approximation", "d", "B/(Ad)", "value", "exact", "error of exact", "relative error")
+    return figure, Table(columns, tuple(rows))
+
+
+def _vector_error(part: Sector) -> float:
+    """A bound of the error of the top eigenvector's entries: twice the eigenvalue's over the gap."""
+    return float(2 * part.errors[0] / (part.eigenvalues[0] - part.eigenvalues[1]))
+
+
+def _squared_overlap(part: Sector) -> tuple[float, float]:
+    """The squared overlap of the top eigenfunction with Y2, and a bound of its error."""
+    overlap = float(part.vectors[1, 0])
+    return overlap**2, 2 * abs(overlap) * _vector_error(part)
 
 
 def sp_float(expression: Any) -> float:
@@ -187,18 +207,20 @@ def skipping(
     figure, axes = new_figure()
     rows: Rows = []
     names = ("untrained", "trained", "conditional", "averaged")
-    points: dict[str, list[tuple[float, float]]] = {name: [] for name in names}
+    found: dict[str, list[tuple[float, float]]] = {name: [] for name in names}
     for e in steps:
         generator = np.random.default_rng([SEED, round(100 * e)])
         step = Step("relu", "tanh(2*z)", 2.0, 2.0, e, 1.0, 0.1)
         results = [risks(generator, size, step) for _ in range(trials)]
         for name in names:
-            points[name].append(_estimate([r[name] for r in results]))
-    for name, colour in zip(names, PALETTE, strict=False):
-        means, errors = zip(*points[name], strict=True)
-        axes.errorbar(steps, means, errors, color=colour, marker="o", markersize=3, capsize=2, label=name)
+            found[name].append(_estimate([r[name] for r in results]))
+    for index, name in enumerate(names):
+        means, errors = zip(*found[name], strict=True)
+        axes.errorbar(steps, means, errors, capsize=2, label=name, **line(index) | points(index))
         rows += [(name, repr(e), repr(m), repr(s)) for e, m, s in zip(steps, means, errors, strict=True)]
     axes.set_xscale("log")
+    axes.set_xticks(steps, [f"{e:g}" for e in steps])
+    axes.minorticks_off()
     axes.set_xlabel("eta/d")
     axes.set_ylabel("test error")
     axes.legend()
@@ -209,30 +231,33 @@ FIGURES = (
     Picture(
         "F.alignment",
         "Alignment of the spiked kernel's top eigenvector (paper F, Figure 1a)",
-        "A = 1.2, B = 5 d^e, ReLU, x ~ N(0, I_d); n = 2 d samples (the paper does not say), 20 draws at d = 50 to 2 at "
-        f"d = 3200, seed {SEED}; bars: one standard error. The paper's values are squared overlaps.",
+        "Lines: exact. A = 1.2, B = 5 d^e, ReLU, x ~ N(0, I_d); n = 2 d samples (the paper does not say), 20 draws "
+        f"at d = 50 to 2 at d = 3200, seed {SEED}; bars: one standard error. The paper's values are squared overlaps.",
         alignment,
     ),
     Picture(
         "F.generalisation",
         "Kernel ridge with spiked kernels, and the one-step network (paper F, Figure 1b)",
-        "d = 300, target 2t^2 + 3t + 4 sin 2t, 600 test points, ridge by five-fold cross-validation on 10^-3..10^3, "
-        f"A = 1.2, B = 5 d^e; 400 ReLU neurons: one step at eta = e sqrt(m) and ridge, or (with biases) one epoch "
-        f"of Adam (the paper does not state its other settings); 10 to 2 draws, seed {SEED}.",
+        "Lines join simulated points. d = 300, target 2t^2 + 3t + 4 sin 2t, 600 test points, ridge by five-fold "
+        "cross-validation on 10^-3..10^3, A = 1.2, B = 5 d^e; 400 ReLU neurons: one step at eta = e sqrt(m) and "
+        "ridge, or (with biases) one epoch of Adam (the paper does not state its other settings); 10 to 2 draws, "
+        f"seed {SEED}.",
         generalisation,
     ),
     Picture(
         "F.approximation",
         "Paper F's approximations against the exact spectrum",
-        "A = 1, ReLU. Good for B/d well below A: at B/d = A the printed eigenvalue is off by a tenth or more.",
+        "Nothing is simulated: each formula against the exact spectrum. A = 1, ReLU. Good for B/d well below A: at "
+        "B/d = A the printed eigenvalue is off by a tenth or more.",
         approximation,
     ),
     Picture(
         "F.skipping",
         "Features drawn instead of trained",
-        "d = 150, n = 2d samples of the step, m = 2d ReLU neurons, link tanh(2z), noise .1, eta = e d, 4d fresh "
-        f"samples for the ridge fit, 12 draws, seed {SEED}. Features drawn given the batch do as well as trained ones; "
-        "those of the batch-averaged Gamma know w* itself and do better than any training on this batch.",
+        "Points: simulated, one standard error. d = 150, n = 2d samples of the step, m = 2d ReLU neurons, link "
+        f"tanh(2z), noise .1, eta = e d, 4d fresh samples for the ridge fit, 12 draws, seed {SEED}. Features drawn "
+        "given the batch do as well as trained ones; those of the batch-averaged Gamma know w* itself and do better "
+        "than any training on this batch.",
         skipping,
     ),
 )

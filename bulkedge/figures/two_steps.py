@@ -57,42 +57,44 @@ def _phases() -> tuple[Figure, Table]:
     return figure, Table(("alpha1", "alpha2", "Lambda", "total"), rows)
 
 
-SIZE, RATIO = 800, 4
-CONSTANTS = (3.0, 6.0)
-EXPONENTS = (0.35, 0.25)
+SIZE = 1200
 
 
 def _spectrum() -> tuple[Figure, Table]:
-    """The singular values of W2 with the quarter-circle law and T4's outliers over them."""
+    """The singular values of W2 with the law of the bulk and T4's three outliers over them (Lambda = 2)."""
+    from numerics.checks.alignment import THREE
     from numerics.marchenko_pastur import MarchenkoPastur
     from numerics.spike_matrix import predicted_outliers
-    from numerics.two_steps import WEAK, Experiment
 
-    experiment = Experiment(WEAK, float(RATIO), CONSTANTS, EXPONENTS)
-    W = experiment.train(experiment.start(np.random.default_rng(2026), SIZE))
+    W = THREE.train(THREE.start(np.random.default_rng(2026), SIZE))
     values = np.linalg.svd(W, compute_uv=False)
-    matrix = experiment.matrix(SIZE, 2)
-    expected = predicted_outliers(matrix, 1.0)
-    law = MarchenkoPastur(1.0)
-    grid = np.linspace(0, 2, 201)[1:-1]
-    density = 2 * grid * law.pdf(grid**2)  # singular values: the square has the Marchenko-Pastur law
-    figure, axes = new_figure()
-    heights, edges = np.histogram(values, bins=np.linspace(0, 4, 81))
+    predicted = sorted(predicted_outliers(THREE.matrix(SIZE, 3), 1.0).positions, reverse=True)
+    law = MarchenkoPastur(1.0).singular_values()
+    grid = np.linspace(*law.edges, 201)[1:-1]
+    density = law.pdf(grid)
+    figure, both = new_figure(6.4, 3.4, ncols=2, sharey=True, width_ratios=(4, 1))
+    heights, edges = np.histogram(values, bins=np.arange(0, 14.01, 0.1))
     shown = heights / (SIZE * np.diff(edges))
-    axes.stairs(shown, edges, fill=True, alpha=0.35, color=PALETTE[0], label="singular values of W2")
-    axes.plot(grid, density, color=PALETTE[1], label="law of W0")
-    position, value = expected.positions[1], values[1]
-    axes.plot([value], [0.02], "v", color=PALETTE[0], label=f"second outlier, found at {value:.2f}")
-    axes.axvline(position, color=PALETTE[2], linestyle="--", linewidth=1, label=f"predicted at {position:.2f}")
-    axes.plot([], [], " ", label=f"first outlier at {values[0]:.1f}, predicted {expected.positions[0]:.1f}")
-    axes.set_xlim(0, 4)
-    axes.set_xlabel("singular value")
-    axes.set_ylabel("density")
-    axes.legend(fontsize=7)
-    rows = [("histogram", repr(float(x)), repr(float(y))) for x, y in zip(edges, shown, strict=False)]
+    for axes in both:
+        axes.stairs(shown, edges, fill=True, alpha=0.35, color=PALETTE[0], label="singular values of W2")
+        axes.plot(grid, density, color=PALETTE[1], label="law of W0")
+        for index, position in enumerate(predicted):
+            label = None if index else "predicted outliers"
+            axes.axvline(position, color=PALETTE[2], linestyle="--", linewidth=1.2, label=label)
+        axes.plot(values[:3], [0.015] * 3, "v", color=PALETTE[0], markersize=5, label="the outliers of W2")
+        axes.set_xlabel("singular value" if axes is both[0] else "")
+    for axes, position, value in zip((both[0], both[0], both[1]), predicted[::-1], values[2::-1], strict=True):
+        text = f"predicted {position:.4g}\nfound {value:.4g}"
+        axes.annotate(text, (max(value, position), 0.12), (5, 0), textcoords="offset points", fontsize=7.5)
+    both[0].set_xlim(0, 14)
+    middle = (values[0] + predicted[0]) / 2
+    both[1].set_xlim(middle - 3, middle + 14)
+    both[0].set_ylabel("density")
+    both[0].legend(fontsize=7.5, loc="upper center", bbox_to_anchor=(0.61, 1.02))
+    rows = [("simulated", repr(float(x)), repr(float(y))) for x, y in zip(edges, shown, strict=False)]
     rows += [("law", repr(float(x)), repr(float(y))) for x, y in zip(grid, density, strict=True)]
-    rows += [("predicted outlier", repr(float(x)), "") for x in expected.positions]
-    rows += [("found", repr(float(x)), "") for x in values[:2]]
+    rows += [("predicted outlier", repr(float(x)), "") for x in predicted]
+    rows += [("simulated outlier", repr(float(x)), "") for x in values[:3]]
     return figure, Table(("curve", "singular value", "density"), tuple(rows))
 
 
@@ -100,16 +102,18 @@ FIGURES = (
     Picture(
         "T.phases",
         "New outliers after two gradient steps",
-        "Exact counts Lambda = floor(alpha2/(1/2 - alpha1)) without the cap L - 1; white: the lines "
-        "alpha2 = k(1/2 - alpha1). Below the first line two steps do what one does; towards alpha1 = 1/2 they pile up.",
+        "Exact, nothing is simulated: counts Lambda = floor(alpha2/(1/2 - alpha1)) without the cap L - 1; white: the "
+        "lines alpha2 = k(1/2 - alpha1). Below the first line two steps do what one does; towards alpha1 = 1/2 they "
+        "pile up.",
         _phases,
     ),
     Picture(
         "T.spectrum",
         "Spectrum after two gradient steps",
-        f"One network, d = N = {SIZE}, n = {RATIO * SIZE}, reused batch, correlation loss, sigma = z + .075 (z^2 - 1), "
-        "link sin(1.2z) + .8 cos(1.5z) centred, noise .1, uniform readout, "
-        f"eta1 = {CONSTANTS[0]:g} N^{EXPONENTS[0]}, eta2 = {CONSTANTS[1]:g} N^{EXPONENTS[1]}, seed 2026.",
+        f"Histogram: one simulated network. d = N = {SIZE}, n = 4 N, reused batch, correlation loss, sigma = z + "
+        ".06 He_2(z) + .01 He_3(z), link sin(1.2z) + .8 cos(1.5z) centred, noise .1, uniform readout, "
+        "eta1 = 7 N^.4, eta2 = 8 N^.25: Lambda = 2, so three outliers; seed 2026. At this N what the steps add to the "
+        "rows still widens the bulk beyond the law of W0.",
         _spectrum,
     ),
 )

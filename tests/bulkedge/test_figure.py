@@ -11,7 +11,7 @@ import pytest
 import bulkedge
 from bulkedge.figures import Picture, figures
 from bulkedge.output import output_folder
-from bulkedge.plotting import new_figure
+from bulkedge.plotting import LINES, MARKERS, PALETTE, check_plot_path, line, new_figure, points
 from bulkedge.result import Table
 from numerics.runner import current_runner
 from numerics.store import Store
@@ -60,6 +60,66 @@ def test_names_begin_with_a_paper_and_say_their_setting() -> None:
         assert picture.name[0] in "HKGOMCLTRFB"
         assert picture.name[1] == "."
         assert picture.setting
+
+
+def test_what_is_predicted_and_what_is_simulated_is_said() -> None:
+    for picture in figures():
+        assert any(word in picture.setting.lower() for word in ("simulated", "the law", "exact")), picture.name
+
+
+def test_series_are_told_apart_without_colour() -> None:
+    styles = {(line(i)["color"], str(line(i)["linestyle"]), points(i)["marker"]) for i in range(12)}
+    assert len(styles) == 12
+    grey = {(str(line(i)["linestyle"]), points(i)["marker"]) for i in range(12)}
+    assert len(grey) == 12
+    assert len(PALETTE) > len(LINES) < len(MARKERS)
+
+
+def test_words_are_in_the_file_for_readers_who_do_not_see_it(tmp_path: Path) -> None:
+    _tiny().write(tmp_path)
+    svg = (tmp_path / "X.tiny.svg").read_text()
+    assert "Tiny" in svg
+    assert "made for the test" in svg
+    pdf = (tmp_path / "X.tiny.pdf").read_bytes()
+    assert b"/Title (Tiny)" in pdf
+    assert b"/FontFile2" in pdf  # TrueType outlines are embedded
+
+
+def test_no_label_is_cut_off_and_no_legend_is_tiny() -> None:
+    for name in ("K.kernels", "K.decay", "T.phases", "R.law"):
+        picture = next(f for f in figures() if f.name == name)
+        figure, table = picture.compose()
+        assert len({len(row) for row in table.rows} | {len(table.columns)}) == 1
+        figure.draw_without_rendering()
+        box = figure.get_tightbbox()
+        width, height = figure.get_size_inches()
+        assert box.x0 >= -0.01
+        assert box.y0 >= -0.01
+        assert box.x1 <= width + 0.01
+        assert box.y1 <= height + 0.01
+        sizes = [t.get_fontsize() for axes in figure.axes if axes.get_legend() for t in axes.get_legend().get_texts()]
+        assert min(sizes, default=9) >= 7
+
+
+def test_numbers_with_an_error_have_it_beside_them() -> None:
+    for name, columns in (("K.kernels", ("kernel", "error")), ("K.decay", ("eigenvalue", "error"))):
+        _, table = next(f for f in figures() if f.name == name).draw()
+        value, error = (table.columns.index(c) for c in columns)
+        assert all(0 <= float(row[error]) < 1e-3 * max(1.0, abs(float(row[value]))) for row in table.rows)
+
+
+def test_a_place_where_no_picture_can_be_is_noticed_before_anything_is_computed(tmp_path: Path) -> None:
+    (tmp_path / "x.svg").mkdir()
+    for path, word in (
+        ("/proc/x.svg", "cannot be written"),
+        (f"{tmp_path}/none/x.svg", "does not exist"),
+        (f"{tmp_path}/x.svg", "is a folder"),
+        (f"{tmp_path}/x.gif", "end the file name"),
+    ):
+        with pytest.raises(InputError, match=word):
+            check_plot_path(path)
+    assert check_plot_path(f"{tmp_path}/y.svg").name == "y.svg"
+    assert [p.name for p in tmp_path.iterdir()] == ["x.svg"]
 
 
 def test_bad_input(tmp_path: Path) -> None:
