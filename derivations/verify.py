@@ -153,6 +153,13 @@ class Refuted(Undecided):
     """A relation that is false at an admissible point."""
 
 
+def _without_roots(expr: Any) -> Any:
+    """Roots out of the denominators; not within pairs of a Piecewise or lists of a hypergeometric function, which
+    SymPy before 1.14 would multiply."""
+    plain = all(isinstance(node, sp.Expr) for node in sp.preorder_traversal(expr))
+    return sp.radsimp(sp.together(sp.expand(expr))) if plain else expr
+
+
 def _vanishes(difference: Any) -> bool:
     """Whether SymPy shows that a difference is identically zero."""
     difference = difference.doit()
@@ -160,7 +167,7 @@ def _vanishes(difference: Any) -> bool:
         lambda e: e,
         sp.expand,
         lambda e: sp.cancel(sp.together(e)),
-        lambda e: sp.radsimp(sp.together(sp.expand(e))),
+        _without_roots,
         lambda e: sp.expand(sp.powsimp(sp.expand(e, func=True, power_base=True), force=False)),
         sp.gammasimp,
         sp.simplify,
