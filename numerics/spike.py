@@ -16,7 +16,7 @@ from scipy.optimize import brentq
 from scipy.special import ndtri
 
 from numerics.domain import finite, positive
-from numerics.marchenko_pastur import Floats
+from numerics.marchenko_pastur import Floats, MarchenkoPastur
 from theory import spike as theory
 from theory.errors import InputError
 from theory.symbols import c, psi, x
@@ -65,17 +65,17 @@ class SpikedModel:
     @property
     def edges(self) -> tuple[float, float]:
         """The bulk's lower and upper edge, in the units of the outlier."""
-        root = np.sqrt(self.ratio)
         if self.law.name == "rectangular":
-            return self.scale * float(abs(1 - root)), self.scale * float(1 + root)
+            lower, upper = MarchenkoPastur(self.ratio).singular_values().edges
+            return self.scale * lower, self.scale * upper
         if self.law.name == "covariance":
-            return self.scale * float((1 - root) ** 2), self.scale * float((1 + root) ** 2)
+            return MarchenkoPastur(self.ratio, self.scale).edges
         return -2 * self.scale, 2 * self.scale
 
     @property
     def threshold(self) -> float:
         """The strength above which there is an outlier (for spikes below the bulk see `above`)."""
-        ratio = {"rectangular": psi, "covariance": c}.get(self.law.name)
+        ratio = _RATIO.get(self.law.name)
         value = self.law.threshold.subs(ratio, sp.Float(self.ratio, 17)) if ratio is not None else self.law.threshold
         return self.scale * float(value)
 

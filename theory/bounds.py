@@ -558,14 +558,15 @@ def _wave(function: Callable[[arb], arb], odd: bool) -> Callable[[Bound, object]
     return rule
 
 
+def _log_exp_size(g: Bound) -> tuple[Quadratic | None, ...]:
+    """Upper bounds of |g| = log exp|g|."""
+    one_sided = g.above if g.sign > 0 else g.below and g.below.times(-ONE) if g.sign < 0 else None
+    return _size(g), one_sided
+
+
 def _cosh(g: Bound, _: object) -> Bound:
     """exp(|g|)/2 <= cosh g <= exp(|g|), and cosh g >= 1 + g^2/2."""
-    size, span = _size(g), g.span()
-    logs = [size]
-    if g.sign > 0:
-        logs.append(g.above)
-    if g.sign < 0:
-        logs.append(g.below and g.below.times(-ONE))
+    logs, span = _log_exp_size(g), g.span()
     sides = [g.below, g.above and g.above.times(-ONE)]
     lows = [Quadratic(ZERO), *(q.shifted(log_below(Fraction(1, 2))) for q in sides if q is not None)]
     low: Quadratic = Quadratic(ONE)
@@ -581,23 +582,18 @@ def _cosh(g: Bound, _: object) -> Bound:
             square = None if q is None else q.squared()
             if least is not None and least >= 0 and square is not None:
                 low = square.times(Fraction(1, 2)).shifted(ONE)
-    return Bound(g.domain, low, high, tuple(logs), lambda: (1, max(lows, key=Quadratic.key)))
+    return Bound(g.domain, low, high, logs, lambda: (1, max(lows, key=Quadratic.key)))
 
 
 def _sinh(g: Bound, _: object) -> Bound:
     """|sinh g| <= exp|g|; x <= sinh x for x >= 0."""
-    size, span = _size(g), g.span()
-    logs = [size]
-    if g.sign > 0:
-        logs.append(g.above)
-    if g.sign < 0:
-        logs.append(g.below and g.below.times(-ONE))
+    logs, span = _log_exp_size(g), g.span()
     low = g.below if g.sign > 0 else None
     high = g.above if g.sign < 0 else None
     if span is not None and max(map(abs, span)) < _MAX_EXP:
         bottom, top = below(ball(span[0]).sinh()), above(ball(span[1]).sinh())
         low, high = Quadratic(bottom or ZERO), Quadratic(top or ZERO)
-    return Bound(g.domain, low, high, tuple(logs), lambda: (g.sign, None))
+    return Bound(g.domain, low, high, logs, lambda: (g.sign, None))
 
 
 def _erfc(g: Bound, _: object = None) -> Bound:
