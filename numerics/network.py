@@ -152,11 +152,12 @@ def gradient(W: Any, a: Floats, batch: Iterable[Chunk], sigma: Function, dsigma:
     return total
 
 
-def step_in_place(W: Floats, a: Floats, gradient: Floats, step: float) -> None:
+def step_in_place(W: Any, a: Floats, gradient: Any, step: float) -> None:
     """W += step * gradient * a, one neuron a column, in blocks of rows so that nothing of the size of W is made."""
-    scaled = np.asarray(step * a, dtype=W.dtype)
-    for start in range(0, len(W), 256):
-        W[start : start + 256] += gradient[start : start + 256] * scaled
+    scaled = _like(np.asarray(step * a), W)
+    for start in range(0, W.shape[0], 256):
+        rows = slice(start, min(start + 256, W.shape[0]))
+        W[rows, :] += gradient[rows, :] * scaled
 
 
 def gradient_step(

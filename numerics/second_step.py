@@ -10,34 +10,39 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from array_api_compat import array_namespace
 
 from numerics.network import Chunk, Floats, Function, mean_gradient, step_in_place
 from theory.errors import InputError
 
 
 def second_weights(
-    W: Floats,
+    W: Any,
     a: Floats,
     batches: tuple[Iterable[Chunk], Iterable[Chunk]],
     dsigma: Function,
     steps: tuple[float, float],
-) -> Floats:
+) -> Any:
     """Take two steps of the correlation loss in place: W becomes W2, and the second mean gradient is returned.
 
     W_{i+1} = W_i + eta_i (1/n) X^T [(y a^T) o sigma'(X W_i)]; the same batch twice is a reused batch.
-    Errors: InputError if W is not a C-ordered array of floats with one column per readout entry.
+    Shapes/units: W d x N of any array library, which then does the heavy products.
+    Errors: InputError if W is not an array of floats with one column per readout entry (in NumPy C-ordered).
     Source: T2; paper T's update.
     """
-    if W.ndim != 2 or W.shape[1] != len(a) or not W.flags.c_contiguous or W.dtype.kind != "f":
+    xp = array_namespace(W)
+    ordered = not isinstance(W, np.ndarray) or W.flags.c_contiguous
+    if W.ndim != 2 or W.shape[1] != len(a) or not ordered or not xp.isdtype(W.dtype, "real floating"):
         raise InputError("W", f"shape {W.shape} or layout does not fit a readout of {len(a)}", "give d x N floats")
     gradient = mean_gradient(W, batches[0], dsigma)
     step_in_place(W, a, gradient, steps[0])
     del gradient
     gradient = mean_gradient(W, batches[1], dsigma)
     step_in_place(W, a, gradient, steps[1])
-    return np.asarray(gradient)
+    return gradient
 
 
 def peak_bytes(d: int, width: int, chunk: int, itemsize: int = 8) -> int:

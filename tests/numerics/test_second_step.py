@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import tracemalloc
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -38,6 +40,32 @@ def test_against_the_definition(reused: bool, dtype: type) -> None:
     assert found.dtype == dtype
     assert np.abs(found - W2).max() < tolerance
     assert np.abs(gradient - X2.T @ (y2[:, None] * dsigma(X2 @ W1)) / 100).max() < tolerance
+
+
+def _same_in(asarray: Callable[[np.ndarray], Any]) -> None:
+    """Both steps in another array library: the numbers of NumPy, up to the order of summation."""
+    _, W, a, one, two = setting(30, 40, 100)
+    other = asarray(W.copy())
+    gradient = second_weights(other, a, (one, two), dsigma, (3.0, 2.0))
+    expected = second_weights(W, a, (one, two), dsigma, (3.0, 2.0))
+    assert type(gradient) is type(other) is type(asarray(np.zeros(1)))
+    np.testing.assert_allclose(np.from_dlpack(other), W, atol=1e-12)
+    np.testing.assert_allclose(np.from_dlpack(gradient), expected, atol=1e-12)
+    with pytest.raises(InputError, match="W"):
+        second_weights(asarray(np.ones((30, 40), dtype=int)), a, (one, two), dsigma, (3.0, 2.0))
+
+
+def test_any_array_library_takes_the_two_steps() -> None:
+    import array_api_strict  # the standard and nothing else
+
+    _same_in(array_api_strict.asarray)
+
+
+@pytest.mark.torch
+def test_torch_takes_the_two_steps() -> None:
+    import torch
+
+    _same_in(torch.asarray)
 
 
 def test_squared_loss_residual_sees_the_output() -> None:
