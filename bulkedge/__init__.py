@@ -7,7 +7,60 @@ itself as LaTeX (`_repr_latex_` in notebooks) and JSON (`to_json()`). Names are 
 from __future__ import annotations
 
 import importlib
-from typing import Any
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:  # what a type checker sees of `_PUBLIC`; a test compares the two
+    from bulkedge.commands.align import align as align
+    from bulkedge.commands.check import check as check
+    from bulkedge.commands.convert import convert as convert
+    from bulkedge.commands.features import features as features
+    from bulkedge.commands.figure import figure as figure
+    from bulkedge.commands.floor import floor as floor
+    from bulkedge.commands.gamma import gamma as gamma
+    from bulkedge.commands.hermite import hermite as hermite
+    from bulkedge.commands.kernel import kernel as kernel
+    from bulkedge.commands.list import list as list
+    from bulkedge.commands.mp import mp as mp
+    from bulkedge.commands.outliers import outliers as outliers
+    from bulkedge.commands.paper import paper as paper
+    from bulkedge.commands.report import report as report
+    from bulkedge.commands.risk import risk as risk
+    from bulkedge.commands.show import show as show
+    from bulkedge.commands.spectrum import spectrum as spectrum
+    from bulkedge.commands.sphere import sphere as sphere
+    from bulkedge.commands.spike import spike as spike
+    from bulkedge.commands.version import version as version
+    from bulkedge.commands.weights import weights as weights
+    from bulkedge.figures import Picture as Picture
+    from bulkedge.registry import Statement as Statement
+    from derivations.derivation import Derivation as Derivation
+    from derivations.derivation import Step as Step
+    from numerics.check import Check as Check
+    from numerics.check import Control as Control
+    from numerics.check import Ladder as Ladder
+    from numerics.check import MonteCarlo as MonteCarlo
+    from numerics.check import Rate as Rate
+    from numerics.check import SecondRoute as SecondRoute
+    from numerics.estimate import Estimate as Estimate
+    from numerics.kernel_matrix import kernel_gradient as kernel_gradient
+    from numerics.kernel_matrix import kernel_matrix as kernel_matrix
+    from numerics.marchenko_pastur import MarchenkoPastur as MarchenkoPastur
+    from numerics.runner import Runner as Runner
+    from numerics.spike import SpikedModel as SpikedModel
+    from numerics.spiked_kernel import spiked_kernel_matrix as spiked_kernel_matrix
+    from numerics.spiked_spectrum import sector as sector
+    from numerics.store import Store as Store
+    from numerics.truncated_spectrum import truncated_sector as truncated_sector
+    from theory.enclosure import Enclosure as Enclosure
+    from theory.errors import ConvergenceError as ConvergenceError
+    from theory.errors import InputError as InputError
+    from theory.errors import PrecisionError as PrecisionError
+    from theory.nonlinearity import Nonlinearity as Nonlinearity
+    from theory.nonlinearity import nonlinearity as nonlinearity
+    from theory.setting import Growth as Growth
+    from theory.setting import Limit as Limit
+    from theory.setting import Setting as Setting
 
 __version__ = "0.1.0"
 
@@ -75,5 +128,5 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module 'bulkedge' has no attribute {name!r}")
 
 
-def __dir__() -> list[str]:
+def __dir__() -> Iterable[str]:
     return sorted([*globals(), *_PUBLIC])

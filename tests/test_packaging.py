@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import tomllib
 from pathlib import Path
+
+import bulkedge
 
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
@@ -48,3 +51,13 @@ def test_every_package_is_listed_and_typed() -> None:
     for layer in ("theory", "numerics", "derivations", "bulkedge"):
         assert (ROOT / layer / "py.typed").is_file()
         assert "py.typed" in PROJECT["tool"]["setuptools"]["package-data"][layer]
+
+
+def test_type_checkers_see_every_public_name() -> None:
+    """The names that bulkedge loads when they are used are imported for type checkers from the same modules."""
+    tree = ast.parse((ROOT / "bulkedge" / "__init__.py").read_text())
+    (block,) = [n for n in tree.body if isinstance(n, ast.If) and ast.unparse(n.test) == "TYPE_CHECKING"]
+    seen = {
+        a.name: n.module for n in block.body if isinstance(n, ast.ImportFrom) for a in n.names if a.name == a.asname
+    }
+    assert seen == bulkedge._PUBLIC
