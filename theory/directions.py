@@ -12,9 +12,10 @@ from theory import symbols as s
 from theory.alignment import Geometry, cosine
 from theory.enclosure import Enclosure
 from theory.errors import InputError
+from theory.generative import generative_exponent
 from theory.hermite import information_exponent
 from theory.kink import further_vanishes, kinks
-from theory.moments import MissingFormError, Moments, enclosed_mean, exact_mean, power
+from theory.moments import MissingFormError, Moments
 from theory.nonlinearity import Nonlinearity
 from theory.phases import BATCHES
 from theory.second_step import (
@@ -31,7 +32,6 @@ from theory.target import AdditiveTarget, PolynomialTarget, label
 
 GUARD = 12  # digits beyond those asked for: cancellation between the terms of a limit
 LONGEST = 300  # operations of an exact expression that is still worth printing
-WITNESSES = 6  # powers of the label tried for the generative exponent
 
 
 @dataclass(frozen=True)
@@ -152,47 +152,6 @@ def _short(expression: sp.Expr) -> sp.Expr:
     return sp.radsimp(expression) if expression.count_ops() <= LONGEST else expression
 
 
-@dataclass(frozen=True)
-class Generative:
-    """A generative exponent: He_k correlates with label^power. `shown` says that no smaller k can."""
-
-    exponent: int
-    power: int
-    shown: bool
-
-
-def generative_exponent(g: Nonlinearity) -> Generative | None:
-    """The smallest k with E[He_k(z) T(y)] != 0 for some T, found through T(y) = y^b, b <= 6.
-
-    k = 1 is shown by a witness; k = 2 is shown for even links, for which E[z | y] = 0; otherwise the result is an
-    upper bound (`shown` False). None: no witness, or a constant link. Noise does not change it.
-    Source: T3; the definition is that of the generative (leap) exponent literature.
-    """
-    if g.degree == 0:
-        return None
-    for k in (1, 2, 3, 4):
-        for b in range(1, WITNESSES + 1):
-            try:
-                y = power(g, b)
-            except InputError:
-                break
-            if _hermite_moment(y, k, g.parity**b):
-                return Generative(k, b, k == 1 or (k == 2 and g.parity == 1))
-    return None
-
-
-def _hermite_moment(f: Nonlinearity, k: int, parity: int) -> bool:
-    """Whether E[f He_k] is shown not to vanish."""
-    terms = sp.Poly(sp.hermite_prob(k, s.z), s.z).terms()
-    total = Enclosure(Fraction(0), Fraction(0), "exact")
-    for (a,), c in terms:
-        total = total + enclosed_mean(f, a, 20, parity) * int(c)
-    if total.contains(Fraction(0)):
-        return False
-    exact = [exact_mean(f, a, parity) for (a,), _ in terms]
-    return None in exact or sp.simplify(sum(c * e for (_, c), e in zip(terms, exact, strict=True))) != 0
-
-
 def reach_table(problem: Problem, orders: int) -> list[dict[str, Any]]:
     """For each direction: information and generative exponent, and from which spike on each batch reaches it."""
     rows = []
@@ -203,7 +162,7 @@ def reach_table(problem: Problem, orders: int) -> list[dict[str, Any]]:
             "link": g.name,
             "information_exponent": information_exponent(g),
             "generative_exponent": None if generative is None else generative.exponent,
-            "generative_power": None if generative is None else generative.power,
+            "generative_witness": None if generative is None else generative.witness,
             "generative_shown": generative is not None and generative.shown,
             "orders": orders,
         }

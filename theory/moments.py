@@ -54,25 +54,28 @@ def hermite_weights(a: int) -> tuple[tuple[int, int], ...]:
     )
 
 
-def exact_mean(f: Nonlinearity, a: int, parity: int = 0) -> sp.Expr | None:
-    """E[z^a f(z)] in closed form, or None; `parity` is that of f where it is known (0: not known)."""
+def exact_mean(f: Nonlinearity, a: int, parity: int = 0, order: int = 0) -> sp.Expr | None:
+    """E[z^a f^(order)(z)] in closed form, or None; `parity` is that of f where it is known (0: not known).
+
+    f is not differentiated: E[f^(m) He_k] = E[f He_(k+m)], kinks and jumps included.
+    """
     total = sp.S.Zero
-    if _odd(parity, a):
+    if _odd(parity, a + order):
         return total
     for k, weight in hermite_weights(a):
-        value = gaussian.moment(f, k)
+        value = gaussian.moment(f, k + order)
         if value is None:
             return None
         total += weight * value
     return sp.expand(total)
 
 
-def enclosed_mean(f: Nonlinearity, a: int, digits: int, parity: int = 0) -> Enclosure:
-    """E[z^a f(z)] with a rigorous bound; a value that cannot be told from zero keeps its honest error."""
+def enclosed_mean(f: Nonlinearity, a: int, digits: int, parity: int = 0, order: int = 0) -> Enclosure:
+    """E[z^a f^(order)(z)] with a rigorous bound; a value that cannot be told from zero keeps its honest error."""
     total = ZERO
-    if not _odd(parity, a):
+    if not _odd(parity, a + order):
         for k, weight in hermite_weights(a):
-            total = total + _enclosed(f, k, digits) * weight
+            total = total + _enclosed(f, k + order, digits) * weight
     return total
 
 
@@ -97,11 +100,11 @@ class Moments:
 
     digits: int | None = None
 
-    def mean(self, f: Nonlinearity, a: int, parity: int = 0) -> Any:
-        """E[z^a f(z)]."""
+    def mean(self, f: Nonlinearity, a: int, parity: int = 0, order: int = 0) -> Any:
+        """E[z^a f^(order)(z)]."""
         if self.digits is not None:
-            return enclosed_mean(f, a, self.digits, parity)
-        exact = exact_mean(f, a, parity)
+            return enclosed_mean(f, a, self.digits, parity, order)
+        exact = exact_mean(f, a, parity, order)
         if exact is None:
             raise MissingFormError(f"E[z^{a} {f.name}]")
         return exact
@@ -129,20 +132,24 @@ class Moments:
 
         @functools.cache
         def moment(k: int, b: int, c: int) -> Any:
-            f = _derivative(sigma, k)
-            parity = sigma.parity ** (1 + c) * (-1) ** (k + c)
+            parity = sigma.parity
             if c == 0:
-                return self.mean(f, b, parity)
-            if k == 2:
-                # By parts, sigma'' sigma'^c = (sigma'^(c+1))'/(c+1): shorter, and right at a kink for c = 1.
-                total = self.mean(power(first, c + 1), b + 1, -parity)
-                if b:
-                    total = total + self.mean(power(first, c + 1), b - 1, -parity) * (-b)
-                return total * self.constant(sp.Rational(1, c + 1))
+                return self.mean(sigma, b, parity, order=k)
+            if k == 1:
+                return self.mean(power(first, c + 1), b, (-parity) ** (c + 1))
+            if k == 2 or (k == 3 and not first.kinks):
+                # sigma'' sigma'^c = (sigma'^(c+1))'/(c+1): shorter, and right at a kink for c = 1; once more for k = 3.
+                share = self.constant(sp.Rational(1, c + 1))
+                total = self.mean(power(first, c + 1), b, (-parity) ** (c + 1), order=k - 1) * share
+                if k == 3:
+                    bent = product(power(_derivative(sigma, 2), 2), power(first, c - 1))
+                    total = total + self.mean(bent, b, (-parity) ** (c - 1)) * (-c)
+                return total
+            f, parity = _derivative(sigma, k), parity ** (1 + c) * (-1) ** (k + c)
             smooth = Nonlinearity(f.name, f.pieces)
             own = _integrable(product(smooth, power(first, c)), f"{f.name} times sigma'^{c}")
             total = self.mean(own, b, parity)
-            if k == 1 or not first.kinks:
+            if not first.kinks:
                 return total
             crossed = sp.Add(*(crossing_moment(kink, k - 1, b, c) for kink in kinks(sigma, k - 1)))
             return total if crossed == 0 else total + self.constant(crossed)

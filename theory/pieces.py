@@ -43,7 +43,10 @@ def _growth(expr: sp.Expr, lower: sp.Expr, upper: sp.Expr, limit: Fraction) -> G
 
 
 def tidy(expr: sp.Expr) -> sp.Expr:
-    """One normal form for the spellings of an expression: products of sums multiplied out, nothing else rewritten."""
+    """One normal form for the spellings of an expression: products of sums multiplied out, nothing else rewritten.
+
+    Powers in a denominator stay: multiplied out, (tanh(u)^2 - 2 tanh(u) + 5)^4 would no longer be seen to be positive.
+    """
     if expr.is_polynomial(z):
         return multiplied_out(expr)
     try:
@@ -51,7 +54,13 @@ def tidy(expr: sp.Expr) -> sp.Expr:
             return expr  # multiplied out it would cancel, and be slow
     except SizeError:
         return expr
-    return sp.expand(expr, power_exp=False, power_base=False, log=False, basic=False, multinomial=True, mul=True)
+    below = [p for p in expr.atoms(sp.Pow) if p.base.is_Add and p.exp.is_Integer and p.exp.is_negative]
+    names = {base: sp.Dummy("r", real=True) for base in {p.base for p in below}}
+    kept = {p: names[p.base] ** -p.exp for p in below}
+    out = sp.expand(
+        expr.xreplace(kept), power_exp=False, power_base=False, log=False, basic=False, multinomial=True, mul=True
+    )
+    return out.xreplace({name: 1 / base for base, name in names.items()})
 
 
 def vanishes(expr: sp.Expr) -> bool:

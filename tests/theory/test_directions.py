@@ -15,7 +15,6 @@ from theory.directions import (
     Problem,
     closed_form,
     further_orders,
-    generative_exponent,
     reach_table,
     vanishing_spikes,
 )
@@ -78,20 +77,6 @@ def test_reached_from() -> None:
     # A kink and a reused batch: a^2 is blind to an odd link, a^3 vanishes for ReLU, and a^4 is even again.
     assert rows("z**3 - 3*z", activation="relu") == [(None, None)]
     assert rows("z**3 - 3*z", activation="Max(z - 1/2, 0)") == [(2, None)]
-
-
-def test_generative_exponents() -> None:
-    def found(link: str) -> tuple[int, bool]:
-        generative = generative_exponent(nonlinearity(link))
-        assert generative is not None
-        return generative.exponent, generative.shown
-
-    assert found("z**3 - 3*z") == (1, True)
-    assert found("z**2") == (2, True)
-    assert found("cos(2*z)") == (2, True)
-    assert found("tanh(z**2 - 1)") == (2, True)
-    assert found("z**2 + z**3") == (1, True)
-    assert generative_exponent(nonlinearity("2")) is None
 
 
 def test_bad_input() -> None:
