@@ -1,7 +1,8 @@
 """bulkedge: the theory of feature learning in the first gradient steps, derived, evaluated, checked and printed.
 
 One function per command, of the same name and with the same arguments; each returns a frozen result that prints
-itself as LaTeX (`_repr_latex_` in notebooks) and JSON (`to_json()`). Names are loaded when first used.
+itself as a table (`print`), LaTeX (`latex()`), JSON (`to_json()`) and, in notebooks, as its formula and numbers.
+Names are loaded when first used.
 """
 
 from __future__ import annotations

@@ -133,32 +133,12 @@ def _csv(result: Result) -> str:
 
 
 def _readable(result: Result) -> str:
-    import io
     import shutil
 
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table as RichTable
-    from rich.text import Text
+    from bulkedge.readable import text
 
-    buffer = io.StringIO()
     terminal = sys.stdout.isatty()
-    width = shutil.get_terminal_size((120, 24)).columns if terminal else 160
-    console = Console(file=buffer, width=width, force_terminal=terminal, highlight=False)
-    for table in result.tables():
-        shown = RichTable(title=table.title or None, box=box.SIMPLE_HEAD, title_justify="left")
-        for column in table.columns:
-            shown.add_column(column, overflow="fold")
-        for row in table.rows:
-            shown.add_row(*(Text(cell) for cell in row))
-        console.print(shown)
-    if result.setting:
-        console.print(Text(f"setting: {result.setting}"))
-    for note in result.notes:
-        console.print(Text(f"note: {note}"))
-    if result.source:
-        console.print(Text("source: " + ", ".join(result.source)))
-    return buffer.getvalue()
+    return text(result, shutil.get_terminal_size((120, 24)).columns if terminal else 160, terminal)
 
 
 def _run(argv: Sequence[str]) -> int:

@@ -15,9 +15,13 @@ LONG = 120  # characters of LaTeX from which a sum is set in pieces: browsers do
 
 def formula(expression: Any) -> str:
     """A block with the expression as native MathML; a long sum in pieces between which the line may break."""
+    return from_latex(latex(expression))
+
+
+def from_latex(text: str) -> str:
+    """The same for LaTeX that the printer has made."""
     from latex2mathml.converter import convert
 
-    text = latex(expression)
     root = ElementTree.fromstring(convert(text, display="block"))
     for element in root.iter():
         element.tag = element.tag.removeprefix(f"{{{NAMESPACE}}}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import tempfile
 from pathlib import Path
@@ -46,7 +47,19 @@ def new_figure(width: float = 5.2, height: float = 3.4, **subplots: Any) -> tupl
     with matplotlib.rc_context(style):
         figure = Figure(figsize=(width, height))
         axes = figure.subplots(**subplots)
+    vars(figure)["_repr_svg_"] = functools.partial(_svg, figure)  # notebooks show it, whatever their backend
     return figure, axes
+
+
+def _svg(figure: Figure) -> str:
+    import io
+
+    import matplotlib
+
+    buffer = io.StringIO()
+    with matplotlib.rc_context({"svg.hashsalt": "bulkedge"}):
+        figure.savefig(buffer, format="svg", metadata={"Date": None})
+    return buffer.getvalue()
 
 
 def line(index: int) -> dict[str, Any]:

@@ -76,5 +76,19 @@ class Result(ABC):
         """The JSON object as a string; reals are decimal strings, so nothing is lost and nothing is nan."""
         return json.dumps(self.to_dict(), allow_nan=False, ensure_ascii=False)
 
+    def __str__(self) -> str:
+        """What the command prints."""
+        from bulkedge.readable import text
+
+        return text(self)
+
     def _repr_latex_(self) -> str:
         return f"$\\displaystyle {self.latex()}$"
+
+    def _repr_html_(self) -> str:
+        from bulkedge.readable import html
+
+        return html(self)
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        printer.text(str(self))

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
+import functools
+import importlib
 import inspect
+import re
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import bulkedge
+
+PROPERTY = (property, functools.cached_property)
 
 
 def is_error(thing: object) -> bool:
@@ -14,19 +21,57 @@ def is_error(thing: object) -> bool:
     return inspect.isclass(thing) and issubclass(thing, Exception)
 
 
+def signature(thing: Callable[..., object]) -> str:
+    """A signature whose annotations stand without quotes."""
+    return re.sub(r"(: |-> )'([^']*)'", r"\1\2", str(inspect.signature(thing)))
+
+
+def members(thing: type) -> list[str]:
+    """A class's fields, properties and methods, as Markdown."""
+    parts = []
+    if dataclasses.is_dataclass(thing):
+        fields = [f"`{f.name}`" for f in dataclasses.fields(thing) if not f.name.startswith("_")]
+        parts.append(f"Fields: {', '.join(fields)}.\n")
+    for key, member in inspect.getmembers(thing, lambda m: inspect.isroutine(m) or isinstance(m, PROPERTY)):
+        if key.startswith("_") or not member.__doc__ or is_builtin(member):
+            continue
+        sign = "" if isinstance(member, PROPERTY) else signature(member)
+        parts.append(f"### {thing.__name__}.{key}{sign}\n\n{inspect.getdoc(member)}\n")
+    return parts
+
+
+def is_builtin(member: object) -> bool:
+    """Whether it comes from Python itself (what an exception inherits)."""
+    return not hasattr(member, "__module__") and not isinstance(member, PROPERTY)
+
+
+def results(name: str) -> list[type]:
+    """The results that the command of this name returns."""
+    from bulkedge.commands import COMMANDS
+    from bulkedge.result import Result
+
+    if name not in COMMANDS:
+        return []
+    module = importlib.import_module(f"bulkedge.commands.{name}")
+    found = [t for t in vars(module).values() if inspect.isclass(t) and issubclass(t, Result) and t is not Result]
+    return [t for t in found if t.__module__ == module.__name__]
+
+
 def reference() -> str:
-    """All public names, in the order of `bulkedge.__all__`, as Markdown."""
+    """All public names, in the order of `bulkedge.__all__`, with what the commands return, as Markdown."""
     parts = [f"# bulkedge {bulkedge.__version__}\n\n{inspect.getdoc(bulkedge)}\n"]
     for name in bulkedge.__all__:
         thing = getattr(bulkedge, name)
         if not callable(thing):
             continue
-        shown = name if is_error(thing) else f"{name}{inspect.signature(thing)}"
+        shown = name if is_error(thing) else name + signature(thing)
         parts.append(f"## {name}\n\n```python\n{shown}\n```\n\n{inspect.getdoc(thing)}\n")
         if inspect.isclass(thing):
-            for key, member in inspect.getmembers(thing, inspect.isfunction):
-                if not key.startswith("_") and member.__doc__:
-                    parts.append(f"### {name}.{key}{inspect.signature(member)}\n\n{inspect.getdoc(member)}\n")
+            parts += members(thing)
+        for result in results(name):
+            parts.append(f"### {result.__name__}, what `{name}` returns\n\n{inspect.getdoc(result)}\n")
+            fields = [f"`{f.name}`" for f in dataclasses.fields(result)]
+            parts.append(f"Fields: {', '.join(fields)}. JSON: {inspect.getdoc(result.payload)}\n")
     return "\n".join(parts)
 
 

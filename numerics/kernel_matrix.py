@@ -90,10 +90,10 @@ def kernel_gradient(
     """The gradient of the conjugate kernel's matrix with respect to the rows of X.
 
     Formula: dK_ij/dx_i = weight_variance (E[sigma'(u) sigma'(v)] y_j + E[sigma''(u) sigma(v)] x_i).
-    Shapes/units: with a cotangent G (n x m) the gradient of sum_ij G_ij K_ij, n x d; for Y = None both places of X
-    count. Without one, the Jacobian dK_ij/dx_i at fixed y_j, n x m x d.
     Valid for: functions without jumps; at identical inputs it is finite (the angle is not differentiated). A row of
     zeros, where the gradient of a kinked kernel has no direction, takes its regular part only.
+    Shapes/units: with a cotangent G (n x m) the gradient of sum_ij G_ij K_ij, n x d; for Y = None both places of X
+    count. Without one, the Jacobian dK_ij/dx_i at fixed y_j, n x m x d.
     Errors: as kernel_matrix; InputError for a function with a jump. Source: K3 (Price).
     """
     f = _function(nonlinearity)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import doctest
 import inspect
 import io
 import re
@@ -13,6 +14,7 @@ import pytest
 
 import bulkedge
 from bulkedge import tex
+from bulkedge.commands import COMMANDS
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = sorted((ROOT / "docs").glob("*.md"))
@@ -80,8 +82,63 @@ def test_the_example_is_in_the_book_and_the_report(tmp_path: Path, monkeypatch: 
     assert f"bulkedge check {EXAMPLE}" in (tmp_path / "index.html").read_text()
 
 
+def reference() -> str:
+    return str(runpy.run_path(str(ROOT / "docs" / "reference.py"))["reference"]())
+
+
 def test_the_reference_is_complete() -> None:
-    made = runpy.run_path(str(ROOT / "docs" / "reference.py"))["reference"]()
+    made = reference()
     for name in bulkedge.__all__[1:]:
+        thing = getattr(bulkedge, name)
         assert f"## {name}\n" in made
-        assert inspect.getdoc(getattr(bulkedge, name))
+        assert inspect.getdoc(thing)
+        assert str(inspect.getdoc(thing)) in made
+        if inspect.isclass(thing):
+            for key, member in vars(thing).items():
+                if isinstance(member, property) or (inspect.isfunction(member) and member.__doc__):
+                    assert key.startswith("_") or f"### {name}.{key}" in made
+    for name in COMMANDS:
+        assert f", what `{name}` returns" in made
+
+
+ORDER = ("Valid for:", "Shapes/units:", "Convention:", "Accuracy:", "Errors:", "Source:", "Example:")
+
+
+def public() -> list[object]:
+    """Every public function and class, and the classes' public methods."""
+    found: list[object] = []
+    for name in bulkedge.__all__[1:]:
+        thing = getattr(bulkedge, name)
+        found.append(thing)
+        if inspect.isclass(thing):
+            found += [m for k, m in vars(thing).items() if inspect.isfunction(m) and not k.startswith("_")]
+    return found
+
+
+def test_docstrings_say_things_in_the_same_order() -> None:
+    for thing in public():
+        text = inspect.getdoc(thing) or ""
+        first = text.split("\n\n")[0]
+        assert first.endswith((".", ":")), thing  # a line of its own
+        places = [text.find(word) for word in ORDER]
+        present = [p for p in places if p >= 0]
+        assert present == sorted(present), thing
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_example_in_the_docstring_runs(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(tex, "engine", lambda: None)
+    (found,) = doctest.DocTestFinder(recurse=False).find(getattr(bulkedge, name), name, globs={"bulkedge": bulkedge})
+    assert found.examples
+    said = io.StringIO()
+    assert doctest.DocTestRunner().run(found, out=said.write).failed == 0, said.getvalue()
+
+
+def test_files_named_in_the_source_exist() -> None:
+    """No docstring sends the reader to a page that is not here."""
+    there = {path.name for path in ROOT.rglob("*.md")}
+    for folder in ("theory", "numerics", "derivations", "bulkedge", "docs", "examples"):
+        for path in (ROOT / folder).rglob("*.py"):
+            for name in re.findall(r"[\w-]+\.md\b", path.read_text(encoding="utf-8")):
+                assert name in {*there, "FILE.md"}, f"{path}: {name}"

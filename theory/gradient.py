@@ -18,7 +18,7 @@ a_j = sp.Symbol("a_j", real=True)
 def label_second_moment() -> sp.Expr:
     """E y^2 = mu0*^2 + mu1*^2 + mu2*^2 + s_eps^2, noise included.
 
-    Source: papers.md 3.2; Parseval (H3) for the link.
+    Source: O2; Parseval (H3) for the link.
     """
     return mu0_star**2 + mu1_star**2 + mu2_star**2 + s_eps**2
 
@@ -27,7 +27,7 @@ def direction_norm2() -> sp.Expr:
     """|u|^2 -> mu1*^2 + E y^2/alpha, u = (1/n1) X^T y, alpha = n1/d.
 
     From E|u|^2 = ((n1 - 1)/n1)|E x y|^2 + (1/n1) E|x|^2 y^2.
-    Source: O2, G2; papers.md 3.2.
+    Source: O2, G2.
     """
     return mu1_star**2 + label_second_moment() / alpha
 
@@ -35,7 +35,7 @@ def direction_norm2() -> sp.Expr:
 def spike_strength() -> sp.Expr:
     """theta = eta |mu1| |u|, the singular value of the rank-one part eta mu1 u a^T (|a| -> 1).
 
-    Source: O2; papers.md 3.2 (theta_1).
+    Source: O2 (theta_1).
     """
     return eta * sp.Abs(mu1) * sp.sqrt(direction_norm2())
 
@@ -43,7 +43,7 @@ def spike_strength() -> sp.Expr:
 def alignment() -> sp.Expr:
     """cos^2(u, beta) -> mu1*^2/|u|^2: beta's share of the spike's direction.
 
-    Source: O2, G2; papers.md 3.2 (theta_2^2/theta_1^2).
+    Source: O2, G2 (theta_2^2/theta_1^2).
     """
     return mu1_star**2 / direction_norm2()
 

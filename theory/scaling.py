@@ -157,7 +157,7 @@ def step_factor(source: str, target: str) -> sp.Expr:
 
     Valid for: the update of W, the same readout; see the papers' remarks on the loss.
     Errors: InputError if a paper takes no step.
-    Source: papers.md, section 0; derived from the records.
+    Source: the papers' definitions, by way of the records.
     """
     return sp.powsimp(paper(source).step_unit / paper(target).step_unit)
 
@@ -167,7 +167,7 @@ def ridge_factor(source: str, target: str) -> sp.Expr:
 
     Valid for: the same fitted function (the readouts differ by the outputs' prefactors).
     Errors: InputError if a paper's ridge objective is not known.
-    Source: papers.md, section 0; derived from the records.
+    Source: the papers' definitions, by way of the records.
     """
     return sp.powsimp(paper(source).ridge_unit / paper(target).ridge_unit)
 

@@ -193,7 +193,7 @@ class Setting(Model):
     Shapes/units: `d` input dimension, `width` N, `batch` samples of each step, `train` samples of the ridge fit,
     `steps` the eta_t (any exact reals).
     Errors: InputError that names the field which is missing, contradictory or out of range.
-    Source: O section 2 (papers.md, section 0, row P3).
+    Source: O, section 2.
     """
 
     d: int
@@ -241,7 +241,7 @@ class Limit(Model):
     Shapes/units: `width` N/d (paper O's psi2), `train` n/d (psi1), `batch` n1/d (alpha), `steps` a Growth (or a number:
     it does not grow) for each step.
     Errors: InputError that names the field which is missing, contradictory or out of range.
-    Source: O section 2 (papers.md, section 0, row P3).
+    Source: O, section 2.
     """
 
     width: sp.Expr

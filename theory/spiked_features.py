@@ -172,7 +172,7 @@ def resolvent_traces(kappa: sp.Expr, missed: sp.Expr) -> tuple[sp.Expr, sp.Expr]
 def paper_equations(c1: sp.Expr, c_rest2: sp.Expr, phi: sp.Expr, psi: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
     """The two equations of M1 and M2 in paper M's ratios phi = d/n, psi = d/N; both vanish.
 
-    Source: papers.md P4 (derived from M's Lemma on m_1, m_2).
+    Source: M (derived from its lemma on m_1, m_2).
     """
     shift = phi / psi - 1 + lam * M1
     return (

@@ -172,6 +172,11 @@ def align(
     have a second direction at each k >= 1, with the left vector a^k|a| (T6): `further`.
     Accuracy: exact where every moment has a closed form, else rigorous; `further`: quadrature with a tested error.
     Errors: InputError.  Source: T3, T2, T6.
+
+    Example:
+
+    >>> bulkedge.align("He(2, z) + He(3, z)", power=1, alpha=2, batch="reused").payload()["cosine"]
+    '0.218073709255444'
     """
     from fractions import Fraction
 

@@ -259,6 +259,11 @@ def check(
     planted mistake as their control.
     Accuracy: a check is CONFIRMED iff |measured - predicted| <= 4 stderr + bias < resolution (numerics.check).
     Errors: InputError for unknown names, a seed, a number of jobs, a cluster or a store that is not usable.
+
+    Example:
+
+    >>> [(r.check.id, r.verdict.value, r.control.value) for r in bulkedge.check(["H4"]).results]
+    [('H4', 'CONFIRMED', 'REFUTED')]
     """
     from bulkedge import registry
 

@@ -133,7 +133,12 @@ def convert(
     paper's names of its ratios to values. Sizes are needed only where the formula has them.
     Accuracy: exact; decimals to `digits` significant digits.
     Errors: InputError for unknown papers, missing sizes (named) and contradictory ones.
-    Source: papers.md section 0; theory.scaling.
+    Source: the papers' definitions; theory.scaling.
+
+    Example:
+
+    >>> bulkedge.convert("F", "O", step=3, width=100).exact["step"]
+    3/10
     """
     import sympy as sp
 

@@ -156,6 +156,11 @@ def features(
     Accuracy: `errors` bounds the largest of each list; the count is exact.
     Errors: InputError.
     Source: M1, M2.
+
+    Example:
+
+    >>> bulkedge.features("softplus", "tanh", exponent="3/10").payload()["present"]
+    [1, 2]
     """
     from numerics.spiked_features import loss_drops, spiked_features
     from theory.errors import InputError

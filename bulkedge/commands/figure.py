@@ -60,6 +60,11 @@ def figure(
     through the same workers and store as `check`'s.
     Errors: InputError for an unknown name, unusable workers, a folder or a store that cannot be written; nothing is
     half-written.
+
+    Example:
+
+    >>> [name for name, *_ in bulkedge.figure("K").figures]
+    ['K.decay', 'K.kernels']
     """
     from bulkedge.figures import figures
     from bulkedge.output import output_folder

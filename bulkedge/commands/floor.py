@@ -121,6 +121,11 @@ def floor(
     `certified_everywhere`); an infimum that is not attained is said to be.
     Errors: InputError.
     Source: O4.
+
+    Example:
+
+    >>> bulkedge.floor("erf", "erf").verdict
+    'beats'
     """
     from numerics.floor import TOLERANCE
     from numerics.floor import floor as compute

@@ -93,12 +93,18 @@ def gamma(
 
     `printed` is the paper's eq. (3.3); `rank_one` the exact second moment of w + (c1 eta/(n sqrt m)) a X^T y; `full`
     that of the true update: A - 1 to leading order in 1/d, B with all its terms of relative order 1/d.
-    Convention: weights N(0, I/d) before the step, a_j with E a_j = 0, E a_j^2 = 1/m, square loss with 1/2.
     Valid for: continuous activations; the readings need no non-zero coefficient: where the link's first coefficient
     vanishes B keeps its terms of order 1/d, and `conditional` says that u loses w* (cosine 0).
+    Convention: weights N(0, I/d) before the step, a_j with E a_j = 0, E a_j^2 = 1/m, square loss with 1/2.
     Errors: InputError for sizes below 1 (d below 2), a negative noise, an activation with a jump; exit status 3 where
     the digits are not reached.
     Source: G1, G2 (paper F, eq. 3.3).
+
+    Example:
+
+    >>> found = bulkedge.gamma("relu", "tanh", n=200, m=100, d=100, step=30)
+    >>> found.payload()["readings"]["rank_one"]["B"]
+    '0.825441177199508'
     """
     import sympy as sp
 

@@ -53,7 +53,7 @@ class HermiteResult(Result):
         return 3 if self.unreached else 0
 
     def payload(self) -> dict[str, Any]:
-        """The contract's fields."""
+        """`convention`, `general_term` (or null), `information_exponent`, `coefficients`: k, exact, value, error."""
         return {
             "function": str(self.function.expr),
             "convention": self.convention,
@@ -130,6 +130,11 @@ def hermite(
     Accuracy: exact where a closed form is known, else a rigorous error bound at `digits` significant digits; a
     coefficient that cannot be told from zero keeps its honest error, and the exit status says so.
     Errors: InputError. Source: H1, H2.
+
+    Example:
+
+    >>> bulkedge.hermite("relu", degree=2).coefficients[2].exact
+    1/(2*sqrt(pi))
     """
     f = nonlinearity(function)
     check_degree(degree, maximum=MAX_DEGREE)

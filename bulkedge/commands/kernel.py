@@ -48,7 +48,7 @@ class KernelResult(Result):
         return 0 if self.reached else 3
 
     def payload(self) -> dict[str, Any]:
-        """The contract's fields, and `expansion_at_one` in e = 1 - rho."""
+        """`closed_form`, `general_term` (or null), `series`, `value`, `error`; `expansion_at_one` in e = 1 - rho."""
         return {
             "function": str(self.function.expr),
             "closed_form": _text(self.closed_form),
@@ -128,6 +128,11 @@ def kernel(
     Accuracy: the value is rigorous to `digits` significant digits; where they are not reached its honest error and exit
     status 3. Errors: InputError for |rho| > 1, a triple that is no covariance, rho together with q12.
     Source: K1, H4.
+
+    Example:
+
+    >>> bulkedge.kernel("relu", rho="1/2").closed_form
+    rho*asin(rho)/(2*pi) + rho/4 + sqrt(1 - rho**2)/(2*pi)
     """
     f = nonlinearity(function)
     check_digits(digits)

@@ -39,7 +39,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def list() -> ListResult:
-    """All statements of the registry."""
+    """All statements of the registry.
+
+    Example:
+
+    >>> bulkedge.list().payload()["statements"][0]["title"]
+    'Hermite coefficients in closed form, and their general term'
+    """
     from bulkedge import registry
 
     owners = [registry.owner(check.id) for check in registry.checks()]

@@ -158,6 +158,11 @@ def mp(
     Accuracy: exact expressions, printed to `digits` digits; edges of a population by exact root isolation, with errors.
     Errors: InputError for a ratio or scale that is not a positive finite number, or an unusable population.
     Source: R1, R2.
+
+    Example:
+
+    >>> bulkedge.mp("1/2").exact["upper_edge"]
+    (sqrt(2)/2 + 1)**2
     """
     from theory import marchenko_pastur as law
     from theory.ball import enclose_expr

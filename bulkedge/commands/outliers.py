@@ -117,6 +117,11 @@ def outliers(
     vectors a^k|a| of a kink with a reused batch (theory.phases.count).
     Convention: a float is read as the decimal it prints as, so that 0.35 is 7/20.
     Accuracy: exact.  Errors: InputError.  Source: T1.
+
+    Example:
+
+    >>> bulkedge.outliers("0.35", "0.2", degree=5).payload()["Lambda"]
+    1
     """
     from theory.errors import InputError
     from theory.parse import integer, number

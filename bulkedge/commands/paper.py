@@ -73,6 +73,12 @@ def paper(
     the derivations and checks of a file of one's own.
     Errors: InputError for unknown names or a folder that cannot be written; nothing is half-written.
     DerivationError if a step does not hold.
+
+    Example:
+
+    >>> book = bulkedge.paper(["R1.edges"], out="book", ledger=False)
+    >>> [name for name, *_ in book.derivations]
+    ['R1.edges']
     """
     from bulkedge import __version__, tex
     from bulkedge.book import book

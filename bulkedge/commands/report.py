@@ -71,6 +71,12 @@ def report(
     """Run the checks, verify the derivations, and write DIR/index.html: one page that needs no network.
 
     Errors: InputError for unknown names, unusable options or a folder that cannot be written; nothing is half-written.
+
+    Example:
+
+    >>> page = bulkedge.report("page", ["H4"])
+    >>> page.file, page.exit_status
+    ('page/index.html', 0)
     """
     from bulkedge import __version__, page, registry
     from bulkedge.commands.check import run_selected

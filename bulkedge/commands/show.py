@@ -72,6 +72,11 @@ def show(id: str) -> ShowResult:
     """One statement: formula, assumptions, sources, checks with their controls, derivations, errata.
 
     Errors: InputError for an unknown ID.
+
+    Example:
+
+    >>> bulkedge.show("R1").statement.title
+    'Marchenko-Pastur law: edges, density, atom, moments and transforms at any ratio and scale'
     """
     from bulkedge import registry
     from derivations.latex import latex

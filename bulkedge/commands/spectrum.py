@@ -152,6 +152,12 @@ def spectrum(
     for B/A <= 1e4); other activations by an operator truncated at a Hermite degree, with its error.
     Errors: InputError for d < 2, A <= 0, B <= -A.
     Source: G6 (paper F, Section 5, made exact).
+
+    Example:
+
+    >>> top = bulkedge.spectrum(dim=20, bulk=1, spike=20).leading.top
+    >>> round(top.value, 9), top.error < 1e-13
+    (0.368023446, True)
     """
     from numerics.leading import leading
     from theory.nonlinearity import nonlinearity

@@ -43,7 +43,7 @@ class SphereResult(Result):
         return 0 if all(x.value.reaches(self.digits - 1) or x.eta.contains(0) for x in self.eigenvalues) else 3
 
     def payload(self) -> dict[str, Any]:
-        """The contract's fields, `eta_error`, the closed form of eta_l and the sum of all eigenvalues."""
+        """`eigenvalues`: degree, multiplicity, eta, value, errors; closed form and sum of all eigenvalues."""
         return {
             "function": str(self.function.expr),
             "closed_form": None if self.closed_form is None else str(self.closed_form),
@@ -119,6 +119,11 @@ def sphere(
     eigenvalue of a p-homogeneous function by prod_{i<p} (d + 2i)/d^p).
     Accuracy: rigorous. Errors: InputError for d < 2, a negative degree, a radius that is not positive.
     Source: K2.
+
+    Example:
+
+    >>> bulkedge.sphere("relu", dim=3, degree=2).eigenvalues[2].eta.value_string(6)
+    '0.0625'
     """
     f = nonlinearity(function)
     check_digits(digits)

@@ -126,6 +126,11 @@ def spike(
     Accuracy: exact expressions, printed to `digits` digits.
     Errors: InputError for numbers that are not positive, or an observed value within the bulk.
     Source: O2 (paper O; Benaych-Georges & Nadakuditi 2012), R3.
+
+    Example:
+
+    >>> bulkedge.spike(ratio=2, strength=3).exact["outlier"]
+    sqrt(110)/3
     """
     import sympy as sp
 

@@ -36,7 +36,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def version() -> VersionResult:
-    """The versions of bulkedge and of what it stands on."""
+    """The versions of bulkedge and of what it stands on.
+
+    Example:
+
+    >>> bulkedge.version().version == bulkedge.__version__
+    True
+    """
     from importlib.metadata import version as installed
 
     from bulkedge import __version__

@@ -155,6 +155,13 @@ def weights(
     Accuracy: strengths with standard errors (R3); the count at the stated false-alarm rate (R4).
     Errors: InputError for a file that holds no usable matrix, and for directions of another length.
     Source: R5, R4, O2.
+
+    Example:
+
+    >>> import numpy as np
+    >>> np.save("W.npy", np.random.default_rng(0).standard_normal((200, 100)))
+    >>> bulkedge.weights("W.npy").payload()["count"]
+    0
     """
     import numpy as np
 
