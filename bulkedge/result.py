@@ -90,5 +90,6 @@ class Result(ABC):
 
         return html(self)
 
-    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
-        printer.text(str(self))
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        # All forms at once: IPython would take the dataclass's own repr for the plain text.
+        return {"text/plain": str(self), "text/html": self._repr_html_(), "text/latex": self._repr_latex_()}

@@ -23,7 +23,7 @@ from theory.second_step import Poly, powers_of_p
 from theory.setting import readout_moment
 from theory.target import AdditiveTarget, label
 
-SOURCE = "mathematics T3"
+SOURCE = "T3"
 
 
 def directions(rng: np.random.Generator, size: int, link: str, batch: str) -> dict[str, float]:
@@ -193,7 +193,7 @@ def _outlier(
 ) -> Check:
     # The spike matrix is fixed; what decays is the coupling of spike and bulk, of relative order N^(-1/2).
     measure = Ladder(second_outlier, component, (80, 160, 320), 0.5, 40, (300, 600, 1200), 24)
-    return Check("T4." + id, claim, "mathematics T4, O2", predict, measure, resolution, control)
+    return Check("T4." + id, claim, "T4, O2", predict, measure, resolution, control)
 
 
 _p = functools.partial
@@ -298,7 +298,7 @@ CHECKS: tuple[Check, ...] = (
     Check(
         "T4.third.position",
         "Lambda = 2: the third outlier sits at O2's map of the spike matrix's third strength",
-        "mathematics T4, O2",
+        "T4, O2",
         lambda: 1.0,
         # The rows' inflation by the second step decays as N^(2 alpha2 - 1).
         Ladder(third_outlier, "ratio", (140, 280, LARGEST), 0.5, 14, (300, 600, 1200), 16),
@@ -311,7 +311,7 @@ CHECKS: tuple[Check, ...] = (
     Check(
         "T4.third.strength",
         "Lambda = 2: the spike matrix's third strength from T3's Gram matrices and E a^6",
-        "mathematics T4, T3",
+        "T4, T3",
         lambda: 1.0,
         Ladder(third_strength, "ratio", (100, 200, 400), 1.0, 60, (200, 400, 800), 200),
         0.12,

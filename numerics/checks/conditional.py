@@ -20,7 +20,7 @@ from theory.nonlinearity import nonlinearity
 
 NOISE = 0.2
 GIVEN_NOISE, GIVEN_LAM = 0.05, 0.1  # little noise: what conditioning adds then shows
-SOURCE = "derived here; mathematics L1"
+SOURCE = "derived here; L1"
 
 
 def _dtanh(z: np.ndarray) -> np.ndarray:

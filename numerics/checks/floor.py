@@ -19,7 +19,7 @@ from theory.enclosure import Enclosure
 from theory.floor import erf_criterion, slope
 from theory.nonlinearity import nonlinearity
 
-SOURCE = "paper O, Theorem 7 and Corollary 8; mathematics O4"
+SOURCE = "paper O, Theorem 7 and Corollary 8; O4"
 
 
 @functools.cache

@@ -85,7 +85,7 @@ def _check(k: int, part: int, resolution: float) -> Check:
     return Check(
         id=f"T6.order{k}." + ("power" if square else "further"),
         claim=f"what a kink adds to the left vector {f'a^{k + 1}' if square else f'a^{k}|a|'}: the series of one side",
-        source="mathematics T6, to every order",
+        source="T6, to every order",
         predict=functools.partial(both, k) if square else functools.partial(beside, k),
         measure=SecondRoute(functools.partial(measured, k, part)),
         resolution=resolution,

@@ -25,7 +25,7 @@ from numerics.two_steps import (
 from theory import symbols as s
 from theory.phases import one_step_cosine2, phase
 
-SOURCE = "paper T, number of outliers; mathematics T1"
+SOURCE = "paper T, number of outliers; T1"
 
 
 @dataclass(frozen=True)
@@ -132,7 +132,7 @@ def _one_step(batch: str, other: str) -> Check:
     return Check(
         id=f"T5.{batch}",
         claim=f"below the line two steps act as one step of size eta1 + eta2 ({batch} batch)",
-        source="mathematics T1, T5",
+        source="T1, T5",
         predict=functools.partial(cosine2, batch),
         measure=Ladder(
             functools.partial(two_small_steps, batch=batch), "cosine2", (75, 150, 300), 1.0, 20, (150, 300, 600), 60

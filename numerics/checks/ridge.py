@@ -18,7 +18,7 @@ from numerics.simulated_risk import risk_trial
 from theory.enclosure import Enclosure
 from theory.nonlinearity import nonlinearity
 
-SOURCE = "paper O, Theorems 3 and 5 (C.28 re-derived); mathematics O3"
+SOURCE = "paper O, Theorems 3 and 5 (C.28 re-derived); O3"
 
 
 @dataclass(frozen=True)
@@ -168,7 +168,7 @@ CHECKS = (
     Check(
         id="O3.mean.fitted",
         claim="a link with a mean, an activation with one: the variance of y counts (ReLU on softplus)",
-        source="derived here; mathematics O3",
+        source="derived here; O3",
         predict=functools.partial(_test, FITTED),
         measure=_ladder(FITTED, "test"),
         resolution=0.05,
@@ -177,7 +177,7 @@ CHECKS = (
     Check(
         id="O3.mean.unfitted",
         claim="a link with a mean, an odd activation: the mean adds mu0*^2 and more (tanh on softplus)",
-        source="derived here; mathematics O3",
+        source="derived here; O3",
         predict=functools.partial(_test, UNFITTED),
         measure=_ladder(UNFITTED, "test"),
         resolution=0.1,

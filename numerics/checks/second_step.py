@@ -34,7 +34,7 @@ from theory.kink import Kink
 from theory.second_step import Label, Poly, as_expression, residual, spike_function
 from theory.target import AdditiveTarget, label
 
-SOURCE = "paper T, theorem on W2; mathematics T2"
+SOURCE = "paper T, theorem on W2; T2"
 ALPHA, NOISE = 2.0, 0.3
 ORDERS = 3
 
@@ -211,7 +211,7 @@ CHECKS: tuple[Check, ...] = (
         Check(
             id=f"T2.he3.{batch}",
             claim=f"W2, odd link of information exponent 3, {batch} batch: {what} of spike 2 with beta",
-            source="mathematics T2, T3; paper T, reused and fresh batches",
+            source="T2, T3; paper T, reused and fresh batches",
             predict=functools.partial(he3_limit, batch, what == "cosine"),
             measure=Ladder(
                 functools.partial(he3_gradient, batch=batch), what, (60, 120, 240), 1.0, 30, (150, 300, 600), 60
@@ -236,7 +236,7 @@ CHECKS: tuple[Check, ...] = (
     Check(
         id="T6.relu.direction",
         claim="ReLU, reused: the further left vector a|a| carries (1/n) X^T F with T6's F",
-        source="mathematics T6",
+        source="T6",
         predict=lambda: 1.0,
         measure=Ladder(
             kinked_gradient,
@@ -253,7 +253,7 @@ CHECKS: tuple[Check, ...] = (
     Check(
         id="T6.relu.signal",
         claim="ReLU, reused: a|a| reaches an odd link of information exponent 3 at Lambda = 1",
-        source="mathematics T6",
+        source="T6",
         predict=lambda: direct_limits(*relu_further(1.0), he3_link, 1.0, 0.0, "reused", (0.0,)).signal,
         measure=Ladder(
             kinked_reach,

@@ -60,7 +60,7 @@ def _second_route(name: str, width: float) -> Check:
     return Check(
         id=f"C1.{name}",
         claim=f"the corrected equations at p/d = {width:g} are those of conditional Gaussian equivalence",
-        source="P5, fixed-point equations; mathematics C1",
+        source="P5, fixed-point equations; C1",
         predict=functools.partial(_predicted, width, False),
         measure=SecondRoute(functools.partial(_conditional, width)),
         resolution=1e-5,
@@ -74,7 +74,7 @@ CHECKS = (
     Check(
         id="C1.trained",
         claim="test risk of networks trained by one maximal step, p/d = 2, constant readout",
-        source="P5; mathematics C1",
+        source="P5; C1",
         predict=functools.partial(_predicted, WIDE, False),
         measure=Ladder(trained_trial, "test", (28, 90), 1.0, 30, (60, 120, 240), 80),
         resolution=0.0155,

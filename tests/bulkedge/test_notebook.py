@@ -55,7 +55,11 @@ def test_a_result_shows_its_formula_and_its_numbers(name: str) -> None:
 
 def test_print_shows_what_the_command_prints(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["mp", "--ratio", "1/2"]) == 0
-    assert capsys.readouterr().out == str(CALLS["mp"]())
+    result = CALLS["mp"]()
+    assert capsys.readouterr().out == str(result)
+    shown = result._repr_mimebundle_()
+    assert shown["text/plain"] == str(result)
+    assert (shown["text/html"], shown["text/latex"]) == (result._repr_html_(), result._repr_latex_())
 
 
 def test_markup_in_a_name_stays_text(tmp_path: Path) -> None:
