@@ -100,11 +100,11 @@ def truncated_sector(
         )
     pairs = [(k, a) for k in range(j + parity, degree + 1, 2) for a in range(parity, k - j + 1, 2)]
     basis = np.array(pairs, dtype=np.int64).reshape(-1, 2)
-    t, _, log_u = direction_rule(d, A, B, 0.0, 64 + 32 * degree)
+    t, sine, log_u = direction_rule(d, A, B, 0.0, 64 + 32 * degree)
     radius, log_radial = _radii(d)
-    # |w| for every pair (direction, length of the underlying isotropic vector): |w|^2 = |xi|^2 A/(d (1 - c t^2)).
-    c = B / (A + B)
-    stretch = np.sqrt(A / (d * (1 - c * t**2)))
+    # |w| for every pair (direction, length of the underlying isotropic vector): |w|^2 = |xi|^2 A/(d (1 - c t^2)),
+    # c = B/(A + B); 1 - c t^2 without cancellation.
+    stretch = np.sqrt(A / (d * (A + B * sine**2) / (A + B)))
     lengths = np.outer(stretch, radius)
     coefficients = _coefficients(activation, lengths, degree)
     half_weight = np.exp(0.5 * (log_u[:, None] + log_radial[None, :]))
@@ -115,7 +115,7 @@ def truncated_sector(
     vectors, values = gram_eigen(factor)
     # Rows are ordered by degree: the first half of the degrees is a compression.
     half = int(np.searchsorted(basis[:, 0], degree // 2, side="right"))
-    errors = truncation_error(values, factor, max(1, half)) + 1e-14 * values[0]
+    errors = truncation_error(values, factor, max(1, half)) + 3e-14 * values[0]
     if activation.degree is not None and activation.degree <= degree:
         errors = np.full_like(values, 1e-13 * values[0])
     if values[0] > 0 and not errors[0] < values[0] / 2:
@@ -147,7 +147,12 @@ def _coefficients(activation: Nonlinearity, lengths: Array, degree: int) -> list
     for i, node in enumerate(nodes):
         r = math.exp(low + (high - low) * (node + 1) / 2)
         z, weight = gauss_nodes([b / r for b in kinks])
-        table[i] = hermite_table(z, degree) @ (weight * sigma(r * z))
+        with np.errstate(over="ignore", invalid="ignore"):
+            table[i] = hermite_table(z, degree) @ (weight * sigma(r * z))
+    if not np.all(np.abs(table) < 1e150):  # its square must be finite too
+        raise InputError(
+            "spike", "the activation overflows double precision at this variance", "give smaller variances"
+        )
     fit = chebyshev.chebvander(nodes, INTERPOLATION - 1).T @ table * (2 / INTERPOLATION)
     fit[0] /= 2
     position = 2 * (np.log(lengths) - low) / (high - low) - 1

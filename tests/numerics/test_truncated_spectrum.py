@@ -66,6 +66,13 @@ def test_refusals() -> None:
         truncated_sector(5, 1.0, 1.0, f, 0, 0, 200)
 
 
+def test_an_activation_that_overflows_is_refused() -> None:
+    with pytest.raises(InputError, match="overflows"):
+        truncated_sector(10, 1.0, 1e3, nonlinearity("exp"))
+    with pytest.raises(InputError, match="overflows"):
+        truncated_sector(10, 1.0, 1e48, nonlinearity("He(12, z)"))
+
+
 def test_growth_beyond_the_features_is_refused() -> None:
     with pytest.raises(InputError, match="grows"):
         truncated_sector(5, 1.0, 100.0, nonlinearity("exp(z**2/8)"))
@@ -89,3 +96,10 @@ def test_leading_values() -> None:
     assert odd.top.value == odd.aligned.value
     with pytest.raises(InputError, match="activation"):
         leading(12, 1.0, 2.0, nonlinearity("0*z"))
+
+
+def test_the_linear_part_at_any_ratio() -> None:
+    """The odd part of GELU is z/2: the first odd eigenvalue is (A + B)/(4 d), whatever the rest."""
+    for A, B in ((1e-40, 1.0), (1.0, 3.0), (1e-3, 10.0)):
+        part = truncated_sector(10, A, B, nonlinearity("gelu"), 0, 1)
+        assert abs(part.eigenvalues[0] - (A + B) / 40) <= part.errors[0] < 1e-6 * part.eigenvalues[0]
