@@ -85,9 +85,7 @@ class Nonlinearity:
         count = len(self.pieces)
         for i in range((count + 1) // 2):
             left, right = self.pieces[i], self.pieces[count - 1 - i]
-            if tidy(left.lower + right.upper) not in (0, sp.nan) and not (
-                left.lower is sp.S.NegativeInfinity and right.upper is sp.S.Infinity
-            ):
+            if not all(_mirrored(*ends) for ends in ((left.lower, right.upper), (left.upper, right.lower))):
                 return False
             if not vanishes(left.expr - sign * right.expr.subs(z, -z)):
                 return False
@@ -203,6 +201,13 @@ def jump(f: Nonlinearity, at: sp.Expr, order: int = 0) -> sp.Expr:
             )
             return sp.S.Zero if ball.sign(gap) == 0 else sp.nsimplify(gap) if gap.is_Rational else gap
     return sp.S.Zero
+
+
+def _mirrored(x: sp.Expr, y: sp.Expr) -> bool:
+    """Whether x = -y, infinities included."""
+    if x.is_infinite or y.is_infinite:
+        return bool(x == -y)
+    return bool(tidy(x + y) == 0)
 
 
 def _differentiate(f: Nonlinearity) -> Nonlinearity:
