@@ -9,6 +9,7 @@ import sympy as sp
 from derivations.derivation import Apply, Derivation, Given, Root, Step, Substitute
 from derivations.second_step import mean_over
 from theory import symbols as s
+from theory.alignment import limits
 from theory.directions import closed_form
 from theory.spike_matrix import second_strength
 
@@ -16,6 +17,34 @@ g = sp.Symbol("g", real=True)  # x_i.x_m of two samples: centred, variance d
 F_i, F_k, dF_i, dF_k, y_i, y_m = sp.symbols("F_i F_k D_i D_k y_i y_m", real=True)
 g1, g2, g3 = sp.symbols("g1:4", real=True)
 zeta = sp.Symbol("zeta", real=True)
+_NORM2, _MEMORY = sp.Abs(sp.Symbol("u")) ** 2, sp.Symbol("M_im")
+_SIGNAL = sp.Function("Gram")(sp.Symbol("beta"), sp.Symbol("b_1"))
+
+
+def _products() -> Iterator[Step]:
+    """b_i.b_k over pairs of different samples, equal samples, and the samples that sit in u."""
+    E, q = sp.Function("E"), s.q
+    F, H = (sp.Function(name)(s.y, q) for name in ("F_i", "F_k"))
+    spread = sp.Symbol("s", nonnegative=True)
+    for function in (F, H):
+        yield Step(
+            spread * E(function.diff(q)),
+            Given(define=E(zeta * function), kind="Stein"),
+            "q = mu1* z + s zeta, zeta independent of z and y: integration by parts in zeta",
+        )
+    memory = E(F.diff(q)) * E(s.y * H) + E(H.diff(q)) * E(s.y * F)
+    across = E(zeta * F) * E(zeta * H)
+    rest = s.d / s.n * (E(F * H) + s.iota * memory)
+    yield Step(
+        E(s.z * F) * E(s.z * H) + across + rest,
+        Given(),
+        "b_i.b_k is the mean over pairs of samples of (x.x') F_i F_k': of two different ones the means of x F along "
+        "beta and along the rest of u; of a sample with itself |x|^2/n = d/n; and with a reused batch (iota = 1) the "
+        "memory term of T3.memory, the mean of (y' F_i' F_k + y F_k' F_i) d/n with ' the derivative or the sample",
+    )
+    inserted = E(s.z * F) * E(s.z * H) + spread**2 * E(F.diff(q)) * E(H.diff(q)) + rest
+    yield Step(inserted, "=", "with Stein's formula for both")
+    yield Step(limits().rhs, Substitute({s.d: s.n / s.alpha}, name=limits().lhs), "n/d = alpha")
 
 
 def memory_pair() -> sp.Expr:
@@ -32,7 +61,11 @@ def _memory() -> Iterator[Step]:
     )
     averaged = s.d * (dF_i * y_m * F_k + dF_k * y_i * F_i) / s.n
     yield Step(averaged, Apply(mean_over(g, s.d)), "g = x_i.x_m is centred, of variance d; odd powers vanish")
-    yield Step(memory_pair(), Substitute({s.d: s.n / s.alpha}), "n/d = alpha: of order one, so it stays in the limit")
+    yield Step(
+        memory_pair(),
+        Substitute({s.d: s.n / s.alpha}, name=_MEMORY),
+        "n/d = alpha: of order one, so it stays in the limit",
+    )
 
 
 def cubic_signal() -> sp.Expr:
@@ -54,7 +87,7 @@ def _signal() -> Iterator[Step]:
     yield Step(without, Apply(mean_over(zeta)), "mean over zeta")
     quiet = mean_over(s.xi, noise2)(without)
     yield Step(quiet, Apply(mean_over(s.xi, noise2)), "mean over the noise")
-    yield Step(cubic_signal(), Apply(mean_over(s.z)), "mean over z")
+    yield Step(cubic_signal(), Apply(mean_over(s.z), name=_SIGNAL), "mean over z")
 
 
 def _orthogonal() -> Iterator[Step]:
@@ -68,7 +101,11 @@ def _orthogonal() -> Iterator[Step]:
     )
     yield Step(along + across, Given(), "the squared length of u")
     yield Step(s.mu1_star**2 + (s.d - 1) * s.m2 / (s.alpha * s.d), Substitute({s.n: s.alpha * s.d}), "n = alpha d")
-    yield Step(length2(), Apply(lambda e: sp.limit(e.subs({along: s.mu1_star**2}), s.d, sp.oo)), "d tends to infinity")
+    yield Step(
+        length2(),
+        Apply(lambda e: sp.limit(e.subs({along: s.mu1_star**2}), s.d, sp.oo), name=_NORM2),
+        "d tends to infinity",
+    )
 
 
 def length2() -> sp.Expr:
@@ -84,14 +121,31 @@ def _strengths() -> Iterator[Step]:
         reason="S = l_0 r_0^T + l_1 r_1^T: its squared singular values x are the eigenvalues of the product of the "
         "Gram matrices, diag(1, m4/N) of a and a^2 (symmetric readout) and R of r_0 and r_1",
     )
-    yield Step(second_strength().rhs, Root(x), "the smaller root; O2's map takes theta_2 to the second outlier")
+    yield Step(
+        second_strength().rhs,
+        Root(x, name=second_strength().lhs),
+        "the smaller root; O2's map takes theta_2 to the second outlier",
+    )
 
 
 DERIVATIONS = (
-    Derivation("T3.length", "The length of the gradient's direction u", length2, _orthogonal, "T3"),
-    Derivation("T3.signal", "Alignment of b_1 with beta, reused batch, cubic link", cubic_signal, _signal, "T3"),
-    Derivation("T3.memory", "The memory term of a reused batch, by leave-one-out", memory_pair, _memory, "T3"),
+    Derivation("T3.products", "The products of the second step's directions", limits, _products, "T3"),
     Derivation(
-        "T4.strengths", "The second strength of the spike matrix", lambda: second_strength().rhs, _strengths, "T4"
+        "T3.length", "The length of the gradient's direction u", lambda: sp.Eq(_NORM2, length2()), _orthogonal, "T3"
     ),
+    Derivation(
+        "T3.signal",
+        "Alignment of b_1 with beta, reused batch, cubic link",
+        lambda: sp.Eq(_SIGNAL, cubic_signal()),
+        _signal,
+        "T3",
+    ),
+    Derivation(
+        "T3.memory",
+        "The memory term of a reused batch, by leave-one-out",
+        lambda: sp.Eq(_MEMORY, memory_pair()),
+        _memory,
+        "T3",
+    ),
+    Derivation("T4.strengths", "The second strength of the spike matrix", second_strength, _strengths, "T4"),
 )

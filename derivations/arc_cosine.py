@@ -6,24 +6,27 @@ from collections.abc import Iterator
 
 import sympy as sp
 
-from derivations.derivation import Asymptotic, Derivation, Given, Step
+from derivations.derivation import Derivation, Given, Step, Tends
 from theory.arc_cosine import square_coefficient_asymptotics
 from theory.kernel import series_statement
 from theory.symbols import k, l, m, rho, z1, z2
 
+_sigma, _E, _c = sp.Function("sigma"), sp.Function("E"), sp.IndexedBase("c")
+_SCALED = _c[2 * m + 2] ** 2 * (2 * m + 2) ** sp.Rational(5, 2)
 
-def _asymptotics() -> sp.Expr:
-    return square_coefficient_asymptotics(1).subs(k, 2 * m + 2)
+
+def _asymptotics() -> sp.Eq:
+    constant = sp.simplify(square_coefficient_asymptotics(1) * k ** sp.Rational(5, 2))
+    return sp.Eq(sp.Limit(_SCALED, m, sp.oo), constant, evaluate=False)
 
 
 def _size() -> Iterator[Step]:
     binomial = sp.gamma(m + sp.Rational(1, 2)) / (sp.sqrt(sp.pi) * sp.gamma(m + 1))
-    yield Step(binomial / (2 * sp.pi * (2 * m + 1) * (2 * m + 2)), reason="c_k^2 of ReLU at k = 2m + 2")
-    yield Step(1 / (8 * sp.pi ** sp.Rational(3, 2) * m ** sp.Rational(5, 2)), Asymptotic(m), "by Stirling")
-    yield Step(_asymptotics(), Asymptotic(m), "and m ~ k/2")
-
-
-_sigma, _E, _c = sp.Function("sigma"), sp.Function("E"), sp.IndexedBase("c")
+    square = binomial / (2 * sp.pi * (2 * m + 1) * (2 * m + 2))
+    yield Step(
+        square * (2 * m + 2) ** sp.Rational(5, 2), Given(name=_SCALED), "c_k^2 of ReLU at k = 2m + 2, times k^(5/2)"
+    )
+    yield Step(_asymptotics().rhs, Tends(m, name=sp.Limit(_SCALED, m, sp.oo)), "by Stirling")
 
 
 def _series() -> Iterator[Step]:

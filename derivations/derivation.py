@@ -18,7 +18,8 @@ Formulas are never typed as text, so what is printed is what was verified.
 
 `claim` is a function of theory/ that returns the statement, an expression or an equation (or several): an expression
 must be a member of a chain; both sides of an equation must lie in one stretch of equalities, or its left side is the
-symbol that a Root step solved for, or the name that a Substitute or Apply step gave to its result.
+symbol that a Root step solved for, or the name that the stretch's first step gave to its expression (name=...). Claims
+are printed with both sides, so name what a chain computes.
 """
 
 from __future__ import annotations
@@ -46,10 +47,14 @@ class DerivationError(AssertionError):
 
 @dataclass(frozen=True)
 class Relation:
-    """How an expression follows from the one before it. `sign` is its LaTeX, `plain` the same in text."""
+    """How an expression follows from the one before it. `sign` is its LaTeX, `plain` the same in text.
+
+    `name` is what the result is called, where the relation gives a new one (a start, a root, a limit, a value).
+    """
 
     sign: str = field(default="=", init=False)
     plain: str = field(default="=", init=False)
+    name: Any = field(default=None, kw_only=True)
 
     def check(self, before: Any, after: Any, domain: Domain) -> str:
         """How it was verified; raises Undecided where it was not."""
@@ -157,10 +162,9 @@ class Using(Relation):
 
 @dataclass(frozen=True)
 class Substitute(Relation):
-    """The expression before with values put in for symbols; `name` is what the result is called, if it has a name."""
+    """The expression before with values put in for symbols."""
 
     values: Mapping[Any, Any]
-    name: Any = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "sign", r"\Longrightarrow")
@@ -173,13 +177,9 @@ class Substitute(Relation):
 
 @dataclass(frozen=True)
 class Apply(Relation):
-    """A function of the expression before: a derivative, a coefficient, a discriminant, a series to some order.
-
-    `name` is what the result is called, if it has a name.
-    """
+    """A function of the expression before: a derivative, a coefficient, a discriminant, a series to some order."""
 
     function: Callable[[Any], Any]
-    name: Any = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "sign", r"\Longrightarrow")
@@ -211,7 +211,8 @@ class Primitive(Relation):
 @dataclass(frozen=True)
 class Given(Relation):
     """The start of a chain. With `define` it introduces what has not occurred before (a symbol, or a head such as
-    E(f(z))) as a name for the expression; `kind` says what sort of agreement that is.
+    E(f(z))) as a name for the expression, to be put in for it; `kind` says what sort of agreement that is. With `name`
+    the chain's first expression is the value of what is named.
     """
 
     define: Any = None
@@ -227,12 +228,12 @@ class Given(Relation):
 
 
 def named(relation: Relation) -> Any:
-    """What a step's expression is called: the name defined, the symbol solved for, the result's name; or None."""
+    """What a step's expression is called: the result's name, the name defined, the symbol solved for; or None."""
+    if relation.name is not None:
+        return relation.name
     if isinstance(relation, Given):
         return relation.define
-    if isinstance(relation, Root):
-        return relation.symbol
-    return relation.name if isinstance(relation, Substitute | Apply) else None
+    return relation.symbol if isinstance(relation, Root) else None
 
 
 NAMED = {"=": Equal(), "<=": Compare("<="), ">=": Compare(">="), "<": Compare("<"), ">": Compare(">")}
@@ -329,7 +330,9 @@ def _verify(derivation: Derivation) -> Verified:
             )
         relation = step.resolved() if number > 1 or isinstance(step.relation, Relation) else Given()
         domain = Domain(derivation.domain, f"{derivation.id}:{number}")
-        if isinstance(relation, Substitute | Apply) and relation.name in seen:
+        if relation.name is not None and isinstance(relation, Equal | Compare | Using):
+            raise DerivationError(f"{derivation.id}, step {number}: what equals a line has its name")
+        if relation.name in seen:
             raise DerivationError(f"{derivation.id}, step {number}: {relation.name} has occurred before")
         if isinstance(relation, Given):
             if relation.define is not None:
@@ -409,7 +412,8 @@ def _reached(derivation: Derivation, claim: Any, runs: list[_Run], expanded: lis
     """How the claim is reached: literally; or both of its sides lie in one stretch of equalities; or it ends one."""
     domain = Domain(derivation.domain, f"{derivation.id}:claim")
     order = {"==": "="}.get(getattr(claim, "rel_op", "="), getattr(claim, "rel_op", "="))
-    for run, full in zip(runs, expanded, strict=True):
+    called = [pair for pair in zip(runs, expanded, strict=True) if pair[0].symbol == getattr(claim, "lhs", claim)]
+    for run, full in called or zip(runs, expanded, strict=True):
         if any(claim == e for e in (*run.members, *full.members)):
             return "exact"
         if not run.orders <= {"=", order}:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import sympy as sp
 
 from derivations.derivation import Apply, Derivation, Given, Step, Substitute
-from theory.hermite import mehler_statement, parseval_statement, relu_statement, tail_statement
+from theory.hermite import coefficient_statement, mehler_statement, parseval_statement, relu_statement, tail_statement
 from theory.symbols import k, l, m, rho, z, z1, z2
 
 _t, _s = sp.symbols("t s", real=True)
@@ -17,6 +17,7 @@ _normal_density = sp.exp(-(_t**2) / 2) / sp.sqrt(2 * sp.pi)
 
 
 _c, _d = sp.IndexedBase("c"), sp.IndexedBase("d")
+_f = sp.Function("f")
 
 
 def _relu_cases() -> tuple[sp.Basic, ...]:
@@ -29,10 +30,10 @@ def _relu() -> Iterator[Step]:
     closed = _t * _normal_cdf + _normal_density
     yield Step(generating, reason="the sum over k of E[ReLU(z) He_k(z)] t^k/k!, by the generating function of He_k")
     yield Step(closed, "=", "complete the square: it is E[ReLU(z + t)]")
-    yield Step(1 / sp.sqrt(2 * sp.pi), Substitute({_t: 0}, _c[0]), "the coefficient k = 0")
+    yield Step(1 / sp.sqrt(2 * sp.pi), Substitute({_t: 0}, name=_c[0]), "the coefficient k = 0")
     yield Step(closed, Given(), "the same generating function")
     yield Step(_normal_cdf, Apply(lambda e: e.diff(_t)), "its derivative")
-    yield Step(sp.Rational(1, 2), Substitute({_t: 0}, _c[1]), "the coefficient k = 1")
+    yield Step(sp.Rational(1, 2), Substitute({_t: 0}, name=_c[1]), "the coefficient k = 1")
     yield Step(_normal_cdf, Given(), "the derivative again")
     yield Step(_normal_density, Apply(lambda e: e.diff(_t)), "the second derivative is the Gaussian density")
     power = (-1) ** m * _t ** (2 * m) / (2**m * sp.factorial(m)) / sp.sqrt(2 * sp.pi)
@@ -44,34 +45,42 @@ def _relu() -> Iterator[Step]:
     short = (-1) ** m * sp.factorial2(2 * m - 1) / sp.sqrt(2 * sp.pi)
     yield Step(short, "=", "(2m)! = (2m)!! (2m - 1)!! and (2m)!! = m! 2^m")
     norm = sp.sqrt(sp.factorial(2 * m + 2))
-    yield Step(short / norm, Apply(lambda e: e / norm, _c[2 * m + 2]), "orthonormal: divide by the root of k!")
+    yield Step(short / norm, Apply(lambda e: e / norm, name=_c[2 * m + 2]), "orthonormal: divide by the root of k!")
     yield Step(_normal_density, Given(), "for odd k: the odd part of the density")
-    yield Step(sp.Integer(0), Apply(lambda e: (e - e.subs(_t, -_t)) / 2, _c[2 * m + 3]), "vanishes")
+    yield Step(sp.Integer(0), Apply(lambda e: (e - e.subs(_t, -_t)) / 2, name=_c[2 * m + 3]), "vanishes")
 
 
-_R, _z = sp.Symbol("R", positive=True), sp.Symbol("z", positive=True)
+def _coefficient() -> Iterator[Step]:
+    moment = coefficient_statement().rhs * sp.sqrt(sp.factorial(k))
+    terms = _c[l] * sp.factorial(k) * sp.KroneckerDelta(k, l) / sp.sqrt(sp.factorial(l))
+    yield Step(
+        sp.Sum(terms, (l, 0, sp.oo)),
+        Given(define=moment, kind="expansion"),
+        "f is the sum of c_l He_l/(l!)^(1/2), and E[He_k He_l] is k! if k = l, else 0 (Mehler at rho = 1)",
+    )
+    yield Step(coefficient_statement().rhs, Given(), "this moment over the root of k!")
+    yield Step(_c[k], "=", "only l = k is left")
+
+
+_R = sp.Symbol("R", positive=True)
 _c0, _c1, _c2 = sp.symbols("c0 c1 c2", positive=True)
 
 
 def _tail() -> Iterator[Step]:
-    def exponent(at: sp.Expr) -> sp.Expr:
-        return _c0 + _c1 * at - (sp.Rational(1, 2) - _c2) * at**2 + k * sp.log(at)
-
-    slope = exponent(_R).diff(_R)
-    tangent = exponent(_R) + slope * (_z - _R)
-    yield Step(exponent(_z), reason="log of the bound of |f(z) He_k(z)| e^(-z^2/2): |He_k| <= z^k beyond its zeros")
-    yield Step(tangent, "<=", "it is concave, so it stays below its tangent at R")
-
-    def integral(e: sp.Expr) -> sp.Expr:
-        # Of the exponential of what is linear in z, with negative slope, from R on.
-        return sp.exp(e.subs(_z, _R)) / (sp.sqrt(2 * sp.pi) * -e.diff(_z))
-
+    exponent = _c0 + _c1 * _R - (sp.Rational(1, 2) - _c2) * _R**2 + k * sp.log(_R)
+    tangent = exponent + exponent.diff(_R) * (z - _R)
     yield Step(
-        tail_statement().rhs, Apply(integral), "the integral of its exponential from R on, over the root of 2 pi"
+        sp.exp(_c0 + _c1 * z + _c2 * z**2) * z**k,
+        Given(define=sp.Abs(_f(z) * sp.hermite_prob(k, z)), kind="worst case"),
+        "the largest that log|f| <= c0 + c1 z + c2 z^2 and |He_k(z)| <= z^k, beyond its zeros, admit",
     )
+    yield Step(tail_statement().lhs, Given(), "the tail")
+    bound = sp.Integral(sp.exp(tangent) / sp.sqrt(2 * sp.pi), (z, _R, sp.oo))
+    yield Step(bound, "<=", "the exponent is concave, so it stays below its tangent at R")
+    yield Step(tail_statement().rhs, "=", "the integral of an exponential")
 
 
-_f, _g, _E = sp.Function("f"), sp.Function("g"), sp.Function("E")
+_g, _E = sp.Function("g"), sp.Function("E")
 
 
 def _expansion(left: sp.IndexedBase, right: sp.IndexedBase, correlation: sp.Expr) -> sp.Expr:
@@ -104,11 +113,12 @@ def _parseval() -> Iterator[Step]:
     yield Step(parseval_statement().lhs, "=", "only k = l is left")
 
 
-_TAIL = (_c2 < sp.Rational(1, 2), _z > _R)
+_TAIL = (_c2 < sp.Rational(1, 2), _c1 + k / _R < 2 * _R * (sp.Rational(1, 2) - _c2))
 
 DERIVATIONS = (
+    Derivation("H1.coefficient", "A coefficient is a moment", coefficient_statement, _coefficient, "H1"),
     Derivation("H1.relu", "The general term of ReLU", _relu_cases, _relu, "H1; paper O, section 2"),
-    Derivation("H2.tail", "The tail of a coefficient", lambda: tail_statement().rhs, _tail, "H2", _TAIL),
+    Derivation("H2.tail", "The tail of a coefficient", tail_statement, _tail, "H2", _TAIL),
     Derivation("H3.parseval", "Parseval", parseval_statement, _parseval, "H3"),
     Derivation("H4.mehler", "Mehler", mehler_statement, _mehler, "H4; Mehler 1866", (rho > -1, rho < 1)),
 )

@@ -8,7 +8,7 @@ import sympy as sp
 
 from derivations.derivation import Apply, Derivation, Given, Root, Step, Substitute
 from theory.arc_cosine import J, angular, angular_integral, arc_cosine, n, phi, recurrence, square_coefficient, theta
-from theory.symbols import k, m, rho
+from theory.symbols import k, m, rho, z1, z2
 
 _r, _a = sp.symbols("r a", positive=True)
 _c = sp.IndexedBase("c")  # the orthonormal coefficients of ReLU; their squares are the kernel's, by Mehler
@@ -74,11 +74,11 @@ def _even_term() -> sp.Expr:
 def _series() -> Iterator[Step]:
     kernel = arc_cosine(1)
     yield Step(kernel, reason="the kernel of ReLU")
-    yield Step(1 / (2 * sp.pi), Substitute({rho: 0}, _c[0] ** 2), "the coefficient k = 0")
+    yield Step(1 / (2 * sp.pi), Substitute({rho: 0}, name=_c[0] ** 2), "the coefficient k = 0")
     yield Step(kernel, Given(), "the kernel again")
     slope = (sp.pi - sp.acos(rho)) / (2 * sp.pi)
     yield Step(slope, Apply(lambda e: e.diff(rho)), "its derivative, the kernel of the step")
-    yield Step(sp.Rational(1, 4), Substitute({rho: 0}, _c[1] ** 2), "the coefficient k = 1")
+    yield Step(sp.Rational(1, 4), Substitute({rho: 0}, name=_c[1] ** 2), "the coefficient k = 1")
     yield Step(slope, Given(), "the derivative again")
     second = 1 / (2 * sp.pi * sp.sqrt(1 - rho**2))
     yield Step(second, Apply(lambda e: e.diff(rho)), "the kernel of the delta, E[delta(z1) delta(z2)]")
@@ -90,7 +90,7 @@ def _series() -> Iterator[Step]:
     twice = central / ((2 * m + 1) * (2 * m + 2))
     yield Step(
         twice,
-        Apply(lambda e: e / ((2 * m + 1) * (2 * m + 2)), _c[2 * m + 2] ** 2),
+        Apply(lambda e: e / ((2 * m + 1) * (2 * m + 2)), name=_c[2 * m + 2] ** 2),
         "integrated twice: the coefficient at k = 2m + 2",
     )
     odd = sp.factorial2(2 * m - 1) ** 2 / (2 * sp.pi * sp.factorial(2 * m + 2))
@@ -98,9 +98,15 @@ def _series() -> Iterator[Step]:
     yield Step(_even_term(), "=", "the double factorial by the gamma function")
 
 
+_SIGMA = sp.Function("sigma")
+_SLOPES = sp.Function("E")(_SIGMA(z1).diff(z1) * _SIGMA(z2).diff(z2))
+
+
 def _price() -> Iterator[Step]:
     yield Step(arc_cosine(1), reason="the kernel of ReLU")
-    yield Step(arc_cosine(0), Apply(lambda e: e.diff(rho)), "Price: the kernel of its derivative, the step")
+    yield Step(
+        arc_cosine(0), Apply(lambda e: e.diff(rho), name=_SLOPES), "Price: the kernel of its derivative, the step"
+    )
 
 
 DERIVATIONS = (
@@ -125,9 +131,10 @@ DERIVATIONS = (
     Derivation(
         "K3.price",
         "The derivative kernel of ReLU",
-        lambda: arc_cosine(0),
+        lambda: sp.Eq(_SLOPES, arc_cosine(0)),
         _price,
         "K3; Price 1958",
         (rho > -1, rho < 1),
+        "sigma is ReLU.",
     ),
 )

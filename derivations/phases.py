@@ -8,8 +8,9 @@ import sympy as sp
 
 from derivations.derivation import Apply, Derivation, Given, Root, Step
 from theory import symbols as s
-from theory.phases import fresh_cosine2, new_outliers, strength_exponent
+from theory.phases import fresh_cosine2, fresh_statement, new_outliers, strength_exponent
 
+_EXPONENT = sp.Symbol("e_k")
 _GAP = sp.Rational(1, 2) - s.alpha1
 
 
@@ -19,7 +20,11 @@ def _strength() -> Iterator[Step]:
         reason="eta2 eta1^k |a^(k+1)| up to constants: |a^(k+1)| is of order N^(-k/2)",
     )
     yield Step(s.N ** (s.alpha2 - s.k * _GAP), "=", "one power of N")
-    yield Step(strength_exponent(), Apply(lambda e: sp.expand_log(sp.log(e), force=True) / sp.log(s.N)), "its exponent")
+    yield Step(
+        strength_exponent(),
+        Apply(lambda e: sp.expand_log(sp.log(e), force=True) / sp.log(s.N), name=_EXPONENT),
+        "its exponent",
+    )
 
 
 def _count() -> Iterator[Step]:
@@ -29,7 +34,7 @@ def _count() -> Iterator[Step]:
     yield Step(sp.floor(last), Apply(sp.floor), "the last whole k that survives")
     yield Step(
         new_outliers().rhs,
-        Apply(lambda e: sp.Min(s.L - 1, e)),
+        Apply(lambda e: sp.Min(s.L - 1, e), name=new_outliers().lhs),
         "E sigma^(k+1) = 0 for k >= L if the activation has degree L",
     )
 
@@ -46,12 +51,22 @@ def _fresh() -> Iterator[Step]:
         Given(define=noise),
         "the parts of u1 and u2 across beta are independent, of energy E y^2/alpha each",
     )
-    yield Step(signal / (signal + noise), Given(), "squared cosine: the energy along beta over all of it")
+    yield Step(
+        signal / (signal + noise),
+        Given(name=fresh_statement().lhs),
+        "squared cosine: the energy along beta over all of it",
+    )
     yield Step(fresh_cosine2(), "=", "written out")
 
 
 DERIVATIONS = (
-    Derivation("T1.strength", "The strength of spike k", strength_exponent, _strength, "T1, T2; paper T"),
-    Derivation("T1.count", "The number of new outliers", lambda: new_outliers().rhs, _count, "T1; paper T"),
-    Derivation("T5.fresh", "Two fresh steps below the line alpha1 + alpha2 = 1/2", fresh_cosine2, _fresh, "T5"),
+    Derivation(
+        "T1.strength",
+        "The strength of spike k",
+        lambda: sp.Eq(_EXPONENT, strength_exponent()),
+        _strength,
+        "T1, T2; paper T",
+    ),
+    Derivation("T1.count", "The number of new outliers", new_outliers, _count, "T1; paper T"),
+    Derivation("T5.fresh", "Two fresh steps below the line alpha1 + alpha2 = 1/2", fresh_statement, _fresh, "T5"),
 )

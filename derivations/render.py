@@ -96,7 +96,8 @@ def _sentence(reason: str) -> str:
 def _lead(relation: Relation) -> str:
     name = named(relation)
     if isinstance(relation, Given):
-        return "" if name is None else rf"{latex(name)} := {{}}"
+        sign = "=" if relation.define is None else ":="
+        return "" if name is None else rf"{latex(name)} {sign} {{}}"
     return rf"{relation.sign}{{}}" if name is None else rf"{relation.sign}\quad {latex(name)} = {{}}"
 
 
@@ -167,7 +168,7 @@ def as_text(verified: Verified) -> str:
     for number, (step, relation, way) in enumerate(verified.steps, 1):
         lead, name = relation.plain, named(relation)
         if name is not None:
-            lead = f"{name} :=" if isinstance(relation, Given) else f"=> {name} ="
+            lead = f"{relation.plain} {name} {':=' if isinstance(relation, Given) and relation.define else '='}".strip()
         evidence = "" if way == "start" else f"  [{way}]"
         lines += [f"{number}. {step.reason}{evidence}", f"   {lead} {sp.sstr(step.expression)}".rstrip()]
     lines += [f"claim reached: {', '.join(verified.reached)}", f"source: {d.source}"]

@@ -15,6 +15,7 @@ from theory.symbols import stieltjes as m
 
 X = mu2**2 + kappa  # the regularised population ridge x
 T = psi2 * g_res + 1 - psi2  # (x/d) tr (mu1^2 W0 W0^T + x)^-1
+_MISSED, _DF, _GAIN = sp.Symbol("A"), sp.Symbol("D"), sp.Symbol("E_inf")
 _norm2 = sp.Symbol("u2", positive=True)  # |u|^2
 _q = sp.Symbol("omega", positive=True)  # an eigenvalue of Omega = mu1^2 W1^T W1 + mu2^2
 _weight = sp.Symbol("b2", positive=True)  # the weight of b on its eigenvector
@@ -42,7 +43,7 @@ def _woodbury() -> Iterator[Step]:
     correction = (k.T * (C.inv() + G).inv() * k)[0]
     yield Step(
         X * (T / X - correction),
-        Given(),
+        Given(name=_MISSED),
         "x beta^T (S^-1 + V C V^T)^-1 beta = x (beta^T S beta - k^T (C^-1 + G)^-1 k) with S = (mu1^2 W0 W0^T + "
         "x)^-1, V = [u, W0 a], C = mu1^2 [[e^2, e], [e, 0]], e = eta mu1; deterministic equivalents: beta^T S beta = "
         "t/x, u^T S u = |u|^2 t/x, beta^T S u = mu1_star t/x, a^T W0^T S W0 a = (1 - g)/mu1^2, the cross terms vanish",
@@ -62,7 +63,7 @@ def _degrees() -> Iterator[Step]:
     yield Step(psi2 / psi1 * (1 - kappa * share), reason="df1/n = (N/n)(1/N) tr Omega (Omega + kappa)^-1")
     yield Step(
         psi2 / psi1 * (1 - kappa * g_res / X),
-        Substitute({share: g_res / X}),
+        Substitute({share: g_res / X}, name=_DF),
         "(1/N) tr (mu1^2 W1^T W1 + x)^-1 = g/x: an update of rank one does not change a trace",
     )
 
@@ -79,7 +80,7 @@ def _bias() -> Iterator[Step]:
     q = mu1_star**2 * (1 - A)
     yield Step(
         (total - q + kappa * sp.diff(q, kappa)) / (1 - D - kappa * sp.diff(D, kappa)) - s_eps**2,
-        Given(),
+        Given(name=ridge.risk_statement().lhs),
         "the risk of ridge regression: what is not explained, over 1 - df2/n with df2/n = D + kappa D', less the "
         "noise; Q = mu1_star^2 (1 - A)",
     )
@@ -90,12 +91,13 @@ def _large() -> Iterator[Step]:
     yield Step(direction_norm2(), Given(define=_norm2), "|u|^2")
     y = eta**2 * mu1**2 * (1 - g_res)
     yield Step(y / (1 + _norm2 * y), Given(), "the enhancement E")
-    yield Step(1 / _norm2, Tends(eta), "a large step only turns the features towards u")
+    yield Step(1 / _norm2, Tends(eta, name=_GAIN), "a large step only turns the features towards u")
 
 
 _SOURCE = "O3; paper O, Theorems 3 and 5 (C.28 re-derived)"
 _NOTATION = (
     "x = mu2^2 + kappa, g = (x/N) tr (mu1^2 W0^T W0 + x)^-1, t = psi2 g + 1 - psi2 the same trace on the d side; "
+    "A is what the features leave of the linear part, D = df1/n, E_inf the largest enhancement; "
     "Omega = mu1^2 W1^T W1 + mu2^2, b = mu1 mu1_star W1^T beta."
 )
 _DOMAIN = (g_res < 1, psi2 < 1)
@@ -107,18 +109,26 @@ DERIVATIONS = (
     Derivation(
         "O3.woodbury",
         "The linear part that is missed after a step",
-        ridge.unexplained,
+        lambda: sp.Eq(_MISSED, ridge.unexplained()),
         _woodbury,
         _SOURCE,
         _DOMAIN,
         _NOTATION,
     ),
-    Derivation("O3.degrees", "Degrees of freedom", ridge.degrees_of_freedom, _degrees, _SOURCE, _DOMAIN, _NOTATION),
-    Derivation("O3.risk", "The test risk in parts", ridge.risk_in_parts, _bias, _SOURCE, (), _NOTATION),
+    Derivation(
+        "O3.degrees",
+        "Degrees of freedom",
+        lambda: sp.Eq(_DF, ridge.degrees_of_freedom()),
+        _degrees,
+        _SOURCE,
+        _DOMAIN,
+        _NOTATION,
+    ),
+    Derivation("O3.risk", "The test risk in parts", ridge.risk_statement, _bias, _SOURCE, (), _NOTATION),
     Derivation(
         "O3.large",
         "The limit of a large step",
-        lambda: 1 / direction_norm2(),
+        lambda: sp.Eq(_GAIN, 1 / direction_norm2()),
         _large,
         _SOURCE,
         _DOMAIN,

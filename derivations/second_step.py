@@ -13,7 +13,8 @@ import sympy as sp
 from derivations.derivation import Apply, Derivation, Given, Step, Substitute
 from theory import symbols as s
 from theory.kink import Kink, density, folded_mean, further
-from theory.second_step import Label, PolynomialActivation, as_expression, spike_function
+from theory.kink import statement as kink_statement
+from theory.second_step import Label, PolynomialActivation, as_expression, full_reading, spike_function
 
 t, P = sp.symbols("t P", real=True)
 c1, c2, c3 = sp.symbols("c1 c2 c3", real=True)
@@ -41,6 +42,36 @@ def cubic_spike(k: int) -> sp.Expr:
 _mean = mean_over(s.z)
 
 
+def _reading() -> Iterator[Step]:
+    """The reading `full` at any k, by Taylor's series."""
+    E, sigma = sp.Function("E"), sp.Function("sigma")
+    slope = sp.Derivative(sigma(s.G), (s.G, s.k + 1))
+    series = sp.Sum(slope * (t * P) ** s.k / sp.factorial(s.k), (s.k, 0, sp.oo))
+    moved = sigma(s.z).diff(s.z).subs(s.z, s.G + t * P)
+    yield Step(
+        series,
+        Given(define=moved, kind="expansion"),
+        "Taylor's series: the first step moves the pre-activation of neuron j from G to G + t P, t = eta1 a_j",
+    )
+    yield Step(moved, Given(), "the second gradient of neuron j has the factor")
+    yield Step(slope * P**s.k / sp.factorial(s.k), Apply(_coefficient), "the coefficient of t^k in the series")
+    parts = s.mu1 * s.q + s.e * s.G + s.iota * s.y / s.alpha * sigma(s.G).diff(s.G) + s.xi
+    yield Step(
+        slope * parts**s.k / sp.factorial(s.k),
+        Substitute({P: parts}),
+        "P: the gradient's mean direction, the mean of the link, the sample's own term (reused batch) and the rest xi",
+    )
+    yield Step(
+        full_reading().rhs,
+        Apply(lambda e: s.y / sp.factorial(s.k) * E(sp.factorial(s.k) * e), name=full_reading().lhs),
+        "mean over G and xi, times the label of the sample",
+    )
+
+
+def _coefficient(series: sp.Sum) -> sp.Expr:
+    return sp.powsimp(sp.expand_power_base(series.function / t**s.k, force=True))
+
+
 def _cubic(k: int) -> Iterator[Step]:
     slope_at = SLOPE.subs(s.z, s.G)
     variance = sp.expand(_mean(SLOPE**2) - _mean(SLOPE) ** 2)
@@ -66,7 +97,13 @@ def _cubic(k: int) -> Iterator[Step]:
         "mean over xi, of variance E y^2 Var(sigma')/alpha: a sum over the other samples",
     )
     yield Step(sp.expand(mean_over(s.G)(averaged)), Apply(mean_over(s.G)), "Hermite mean over G")
-    yield Step(cubic_spike(k), Apply(lambda x: sp.expand(s.y * x)), "times the label of the sample")
+    yield Step(
+        cubic_spike(k), Apply(lambda x: sp.expand(s.y * x), name=_spike_name(k)), "times the label of the sample"
+    )
+
+
+def _spike_name(k: int) -> sp.Expr:
+    return sp.Function(f"F_{k}")(s.y, s.q)
 
 
 def jump_claim() -> sp.Expr:
@@ -80,7 +117,10 @@ def _over_xi(expression: sp.Expr) -> sp.Expr:
     return expression.replace(sp.Abs, lambda u: folded_mean(u - s.xi))
 
 
-def _kink() -> Iterator[Step]:
+_FURTHER, _SQUARE = kink_statement().lhs, sp.Symbol("f_square")
+
+
+def _kink(closed: bool) -> Iterator[Step]:
     at, left, right = sp.symbols("b l r", real=True)
     below, above = sp.symbols("P_l P_r", real=True)
     up = sp.Max(below, 0) - sp.Max(-above, 0)
@@ -99,10 +139,18 @@ def _kink() -> Iterator[Step]:
     values = {below: shift + left * s.y / s.alpha, above: shift + right * s.y / s.alpha}
     moved = (sp.Abs(values[below]) - sp.Abs(values[above])) / 2
     yield Step(moved, Substitute(values), "the own term enters through the one-sided derivatives l and r")
+    front = s.y * (right - left) * density(at)
+    if not closed:
+        yield Step(
+            kink_statement().rhs,
+            Apply(lambda e: front * e.replace(sp.Abs, lambda u: sp.Function("E")(sp.Abs(u))), name=_FURTHER),
+            "mean over xi; times the label, the height of the jump and the density of G there",
+        )
+        return
     yield Step(_over_xi(moved), Apply(_over_xi), "mean over xi ~ N(0, v)")
     yield Step(
         jump_claim(),
-        Apply(lambda e: s.y * (right - left) * density(at) * e),
+        Apply(lambda e: front * e, name=_FURTHER),
         "times the label, the height of the jump and the density of G there",
     )
 
@@ -117,7 +165,9 @@ def _own_square() -> Iterator[Step]:
     shift = s.mu1 * s.q + s.e * at
     values = {below: shift + left * s.y / s.alpha, above: shift + right * s.y / s.alpha}
     yield Step(
-        square_claim(), Substitute(values), "linear in xi, whose mean is zero: the own term counts with (l + r)/2"
+        square_claim(),
+        Substitute(values, name=_SQUARE),
+        "linear in xi, whose mean is zero: the own term counts with (l + r)/2",
     )
 
 
@@ -129,13 +179,47 @@ def square_claim() -> sp.Expr:
 
 _NOTATION = "t = eta1 a_j, G ~ N(0, 1), q = x.u without the sample's own term"
 
+_KINK = "sigma' jumps by J = r - l at b; P_l and P_r are the movement P on its two sides, phi the Gaussian density."
+
 DERIVATIONS = (
+    Derivation("T2.full", "The spikes of the second gradient", full_reading, _reading, "T2", (), _NOTATION),
     Derivation(
-        "T2.cubic.1", "Spike 1 of the second gradient", lambda: cubic_spike(1), lambda: _cubic(1), "T2", (), _NOTATION
+        "T2.cubic.1",
+        "Spike 1 of the second gradient",
+        lambda: sp.Eq(_spike_name(1), cubic_spike(1)),
+        lambda: _cubic(1),
+        "T2",
+        (),
+        _NOTATION,
     ),
     Derivation(
-        "T2.cubic.2", "Spike 2 of the second gradient", lambda: cubic_spike(2), lambda: _cubic(2), "T2", (), _NOTATION
+        "T2.cubic.2",
+        "Spike 2 of the second gradient",
+        lambda: sp.Eq(_spike_name(2), cubic_spike(2)),
+        lambda: _cubic(2),
+        "T2",
+        (),
+        _NOTATION,
     ),
-    Derivation("T6.further", "The further left vector a|a| of a kink", jump_claim, _kink, "T6", (s.v > 0,)),
-    Derivation("T6.square", "What a kink adds to the left vector a^2", square_claim, _own_square, "T6"),
+    Derivation(
+        "T6.further", "The further left vector a|a| of a kink", kink_statement, lambda: _kink(False), "T6", (), _KINK
+    ),
+    Derivation(
+        "T6.closed",
+        "The same in closed form",
+        lambda: sp.Eq(_FURTHER, jump_claim()),
+        lambda: _kink(True),
+        "T6",
+        (s.v > 0,),
+        _KINK,
+    ),
+    Derivation(
+        "T6.square",
+        "What a kink adds to the left vector a^2",
+        lambda: sp.Eq(_SQUARE, square_claim()),
+        _own_square,
+        "T6",
+        (),
+        "f_square is the function per J phi(b) and label; P_l and P_r are the movement left and right of the kink.",
+    ),
 )

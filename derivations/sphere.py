@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import sympy as sp
 
-from derivations.derivation import Apply, Derivation, Given, Root, Step
-from theory.sphere import legendre_values, relu_power, relu_power_recurrence
+from derivations.derivation import Apply, Derivation, Given, Step
+from theory.sphere import legendre_values, relu_power, relu_power_recurrence, relu_statement
 from theory.symbols import d, l, p
 
 _t, _a, _b = sp.symbols("t a b", positive=True)
@@ -44,7 +44,7 @@ def _eigenvalues() -> Iterator[Step]:
     values = {_a: p - l, _b: l + (d - 3) / 2}
     yield Step(
         front * beta.subs(values),
-        Apply(lambda e: front * e.subs(values)),
+        Apply(lambda e: front * e.subs(values), name=_eta[l]),
         "Rodrigues' formula and l integrations by parts against t^p on (0, 1), which for p > l have no boundary terms: "
         "eta_l is this multiple of it, at a = p - l, b = l + (d - 3)/2",
     )
@@ -60,15 +60,14 @@ def _recurrence() -> Iterator[Step]:
     ratio = relu_power(l=l + 2) / relu_power()
     yield Step(ratio, reason="the quotient of two eigenvalues of the same parity")
     yield Step(-(l - p) / (l + d + p), "=", "Gamma(x + 1) = x Gamma(x), twice")
-    yield Step(relu_power_recurrence(), Given(), "hence the recurrence")
-    yield Step(-(l - p) / (l + d + p) * _eta[l], Root(_eta[l + 2]), "solved")
+    yield Step(relu_power_recurrence(), Apply(lambda e: sp.Eq(_eta[l + 2], e * _eta[l])), "hence the recurrence")
 
 
 DERIVATIONS = (
     Derivation(
         "K2.eta",
         "The eigenvalues of ReLU^p",
-        relu_power,
+        relu_statement,
         _eigenvalues,
         "K2; F, lemma 5.1; Bach 2017",
         (_t < 1, d > 3, p > l),
@@ -77,7 +76,7 @@ DERIVATIONS = (
     Derivation(
         "K2.recurrence",
         "The recurrence in the degree",
-        lambda: -(l - p) / (l + d + p),
+        relu_power_recurrence,
         _recurrence,
         "K2",
         (d > 2, p > l + 2),

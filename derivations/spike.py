@@ -9,11 +9,12 @@ import sympy as sp
 
 from derivations.derivation import Apply, Derivation, Given, Root, Step, Substitute, Using
 from theory.marchenko_pastur import companion, edges, stieltjes, stieltjes_equation
-from theory.spike import RECTANGULAR
+from theory.spike import RECTANGULAR, rectangular_outlier
 from theory.symbols import psi, theta, w
 from theory.symbols import stieltjes as m
 
 _ONE = sp.Integer(1)
+_CRITICAL = sp.Symbol("theta_c")
 _EQUATION = stieltjes_equation(psi, _ONE)
 _PRODUCT = w * m * companion(m, psi)
 _SQUARE = (1 + theta**2) * (psi + theta**2) / theta**2
@@ -32,6 +33,14 @@ def _position() -> Iterator[Step]:
     yield Step(inserted, Substitute({m: -(1 + theta**2) / (theta**2 * w)}), "with that value of m")
     yield Step(_SQUARE, Root(w), "its solution other than 0")
     yield Step(RECTANGULAR.outlier, Apply(sp.sqrt), "the singular value")
+    edge = Substitute({psi: theta**4})
+    yield Step(1 + theta**2, edge, "at the threshold psi = theta^4 it meets the edge 1 + psi^(1/2) of the bulk")
+    yield Step(RECTANGULAR.outlier, Given(), "the outlier again")
+    yield Step(
+        rectangular_outlier().rhs,
+        Apply(lambda e: sp.Piecewise((e, RECTANGULAR.above), (1 + sp.sqrt(psi), True)), name=rectangular_outlier().lhs),
+        "below the threshold no solution lies outside the bulk, and the largest singular value is its edge",
+    )
 
 
 def _threshold() -> Iterator[Step]:
@@ -40,7 +49,9 @@ def _threshold() -> Iterator[Step]:
     at = _PRODUCT.subs(m, stieltjes(psi, _ONE))
     yield Step(at, Substitute({m: stieltjes(psi, _ONE)}), "with the Stieltjes transform")
     yield Step(1 / sp.sqrt(psi), Substitute({w: edge}), "at the upper edge")
-    yield Step(RECTANGULAR.threshold, Apply(lambda e: 1 / sp.sqrt(e)), "theta^-2 must be smaller than that")
+    yield Step(
+        RECTANGULAR.threshold, Apply(lambda e: 1 / sp.sqrt(e), name=_CRITICAL), "theta^-2 must be smaller than that"
+    )
 
 
 def _overlap(side: str) -> Iterator[Step]:
@@ -54,21 +65,36 @@ def _overlap(side: str) -> Iterator[Step]:
     slope = -1 / (theta**4 - psi)
     yield Step(slope, Apply(lambda e: (theta**-2).diff(theta) / e.diff(theta)), "so this is its slope D' in w")
     share = sp.together(inner / (theta**2 * slope))
-    yield Step(share, Apply(lambda e: inner / (theta**2 * e)), "the residue of the resolvent at w: m/(theta^2 D')")
+    yield Step(
+        share,
+        Apply(lambda e: inner / (theta**2 * e), name=_overlap_claim(side).lhs),
+        "the residue of the resolvent at w: m/(theta^2 D')",
+    )
     yield Step(dict(RECTANGULAR.overlaps)[side], "=", "rearranged")
 
 
-def _overlap_claim(side: str) -> sp.Expr:
-    return dict(RECTANGULAR.overlaps)[side]
+def _overlap_claim(side: str) -> sp.Eq:
+    return sp.Eq(sp.cos(sp.Symbol(f"phi_{side}", real=True)) ** 2, dict(RECTANGULAR.overlaps)[side])
 
 
 _SOURCE = "O2; Benaych-Georges and Nadakuditi 2012"
 _ABOVE = (RECTANGULAR.above,)
-_NOTATION = "W0 is d x N with iid entries of variance 1/d; the spike is theta times a d-vector times an N-vector."
+_NOTATION = (
+    "W0 is d x N with iid entries of variance 1/d; the spike is theta times a unit d-vector times a unit "
+    "N-vector, phi_d and phi_N their angles with the outlier's singular vectors."
+)
 
 DERIVATIONS = (
-    Derivation("O2.outlier", "The outlier", lambda: RECTANGULAR.outlier, _position, _SOURCE, _ABOVE, _NOTATION),
-    Derivation("O2.threshold", "The threshold", lambda: RECTANGULAR.threshold, _threshold, _SOURCE, (), _NOTATION),
+    Derivation("O2.outlier", "The outlier", rectangular_outlier, _position, _SOURCE, _ABOVE, _NOTATION),
+    Derivation(
+        "O2.threshold",
+        "The threshold",
+        lambda: sp.Eq(_CRITICAL, RECTANGULAR.threshold),
+        _threshold,
+        _SOURCE,
+        (),
+        _NOTATION,
+    ),
     *(
         Derivation(
             f"O2.overlap_{side}",

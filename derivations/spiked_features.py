@@ -8,7 +8,7 @@ import sympy as sp
 
 from derivations.derivation import Derivation, Given, Step
 from theory import spiked_features as sf
-from theory.symbols import e, lam, mu1, v, z
+from theory.symbols import lam, mu1, v, z
 
 _c = sf.coefficient
 _star = sf.link_coefficient
@@ -16,17 +16,18 @@ _s = sp.Symbol("s", real=True)  # t/b
 _density = sp.exp(-(z**2) / 2) / sp.sqrt(2 * sp.pi)
 
 
-def _second() -> sp.Expr:
-    return sf.left_direction(2, "full").subs(e, 0)
-
-
 def _direction() -> Iterator[Step]:
     yield Step(
         _c[2] * sp.Integral((mu1 * sf.t + sp.sqrt(v) * z) ** 2 * _density, (z, -sp.oo, sp.oo)),
-        reason="the coefficient of (eta a_j)^2: E[sigma''(h)]/2 = c_2 times E_xi (mu1 t + xi)^2, xi = sqrt(v) z what "
+        Given(name=sf.direction_statement().lhs),
+        "the coefficient of (eta a_j)^2: E[sigma''(h)]/2 = c_2 times E_xi (mu1 t + xi)^2, xi = sqrt(v) z what "
         "the rest of the step adds to this pre-activation",
     )
-    yield Step(_second(), "=", "the Gaussian integral: a constant beside the square, which the rank-one reading lacks")
+    yield Step(
+        sf.direction_statement().rhs,
+        "=",
+        "the Gaussian integral: a constant beside the square, which the rank-one reading lacks",
+    )
 
 
 def _drop() -> Iterator[Step]:
@@ -42,7 +43,7 @@ def _drop() -> Iterator[Step]:
     projection = 2 * mu1**2 * b**2 * _star[2] * rho**2 * M1
     yield Step(
         lam * projection**2 / (norm * M1),
-        Given(),
+        Given(name=sf.drop_statement().lhs),
         "Delta_2 - Delta_1 = lam (p_2.R0 y)^2/(p_2.R0 p_2): the label's He_2 component along s is c*_2 rho^2, "
         "rho = c*_1/b, and p_1 is orthogonal by parity",
     )
@@ -56,8 +57,6 @@ _NOTATION = (
 )
 
 DERIVATIONS = (
-    Derivation("M1.second", "The second left direction", _second, _direction, _SOURCE, (), _NOTATION),
-    Derivation(
-        "M2.second", "The drop by the second spike", lambda: sf.drop_statement().rhs, _drop, _SOURCE, (), _NOTATION
-    ),
+    Derivation("M1.second", "The second left direction", sf.direction_statement, _direction, _SOURCE, (), _NOTATION),
+    Derivation("M2.second", "The drop by the second spike", sf.drop_statement, _drop, _SOURCE, (), _NOTATION),
 )

@@ -8,12 +8,18 @@ import sympy as sp
 
 from derivations.derivation import Apply, Derivation, Given, Root, Step, Substitute
 from theory.marchenko_pastur import stieltjes_equation
-from theory.spike import COVARIANCE, RECTANGULAR, WIGNER
+from theory.spike import COVARIANCE, RECTANGULAR, WIGNER, covariance_outlier
 from theory.symbols import c, ell, psi, theta, w, x, zeta
 from theory.symbols import stieltjes as m
 
 _ONE = sp.Integer(1)
 _T = sp.Symbol("t", positive=True)
+_OUTLIER, _VARIANCE = sp.Symbol("lambda_1"), sp.Symbol("v_s")
+
+
+def _angle(name: str) -> sp.Expr:
+    """The squared cosine of the spike's vector and the outlier's."""
+    return sp.cos(sp.Symbol(f"phi_{name}", real=True)) ** 2
 
 
 def _covariance() -> Iterator[Step]:
@@ -27,16 +33,38 @@ def _covariance() -> Iterator[Step]:
     yield Step(equation, Given(), "which satisfies the quadratic equation, scale 1")
     yield Step(sp.Eq(equation.lhs.subs(m, value), 0), Substitute({m: value}), "with that value")
     yield Step(COVARIANCE.outlier, Root(w), "solved by")
+    for sign, edge in ((1, "upper"), (-1, "lower")):
+        at = Substitute({ell: 1 + sign * sp.sqrt(c)})
+        yield Step(
+            (1 + sign * sp.sqrt(c)) ** 2, at, f"at the threshold 1 {'+-'[sign < 0]} sqrt c it meets the {edge} edge"
+        )
+        yield Step(COVARIANCE.outlier, Given(), "the outlier again")
+    yield Step(
+        covariance_outlier().rhs,
+        Apply(_cases, name=covariance_outlier().lhs),
+        "between the thresholds no solution lies outside the bulk: the extreme eigenvalue is the edge",
+    )
+
+
+def _cases(outlier: sp.Expr) -> sp.Expr:
+    edges = sp.Piecewise(((1 + sp.sqrt(c)) ** 2, ell >= 1), ((1 - sp.sqrt(c)) ** 2, True))
+    return sp.Piecewise((outlier, COVARIANCE.above), (edges, True))
 
 
 def _scores() -> Iterator[Step]:
     yield Step(COVARIANCE.outlier, reason="along ell the companion resolvent at the outlier is G = 1/ell")
     overlap = dict(COVARIANCE.overlaps)["scores"]
     yield Step(
-        overlap, Apply(lambda e: sp.simplify(e.diff(ell))), "the scores' squared overlap G^2/(-G') = d outlier/d ell"
+        overlap,
+        Apply(lambda e: sp.simplify(e.diff(ell)), name=_angle("scores")),
+        "the scores' squared overlap G^2/(-G') = d outlier/d ell",
     )
     vector = dict(COVARIANCE.overlaps)["vector"]
-    yield Step(vector, Apply(lambda e: ell * e / COVARIANCE.outlier), "and ell psi'/psi for the population's vector")
+    yield Step(
+        vector,
+        Apply(lambda e: ell * e / COVARIANCE.outlier, name=_angle("vector")),
+        "and ell psi'/psi for the population's vector",
+    )
 
 
 def _covariance_inverse() -> Iterator[Step]:
@@ -53,13 +81,17 @@ def _covariance_upper() -> sp.Expr:
 def _wigner() -> Iterator[Step]:
     yield Step(sp.Eq(m**2 + w * m + 1, 0), reason="the semicircle law's transform")
     yield Step(sp.Eq(1 / zeta**2 - w / zeta + 1, 0), Substitute({m: -1 / zeta}), "at an outlier m = -1/zeta")
-    yield Step(WIGNER.outlier, Root(w), "solved for its position")
+    yield Step(WIGNER.outlier, Root(w, name=_OUTLIER), "solved for its position")
 
 
 def _wigner_overlap() -> Iterator[Step]:
     yield Step(WIGNER.outlier, reason="along zeta the resolvent at the outlier is G = 1/zeta")
     overlap = dict(WIGNER.overlaps)["vector"]
-    yield Step(overlap, Apply(lambda e: e.diff(zeta)), "its squared overlap G^2/(-G') = d outlier/d zeta")
+    yield Step(
+        overlap,
+        Apply(lambda e: e.diff(zeta), name=_angle("vector")),
+        "its squared overlap G^2/(-G') = d outlier/d zeta",
+    )
 
 
 def _variance() -> Iterator[Step]:
@@ -77,7 +109,11 @@ def _variance() -> Iterator[Step]:
         reason="d times the variance of phi_u phi_v + 2 xi/theta, t = theta^2: uniform u, v give "
         "Var phi_u = 2 y (-G_d' - G_d^2)/d, Var phi_v likewise over N, Var xi = (-y G_d' - G_d)/N, y = s^2",
     )
-    yield Step(total / product**2, Apply(lambda e: e / product**2), "over the squared slope of phi_u phi_v = 1/t in s")
+    yield Step(
+        total / product**2,
+        Apply(lambda e: e / product**2, name=_VARIANCE),
+        "over the squared slope of phi_u phi_v = 1/t in s",
+    )
     yield Step(RECTANGULAR.variance.subs(theta, sp.sqrt(_T)), "=", "simplified")
 
 
@@ -87,13 +123,11 @@ _ABOVE = (ell > 1 + sp.sqrt(c),)
 _BEYOND = (x > (1 + sp.sqrt(c)) ** 2,)
 
 DERIVATIONS = (
-    Derivation(
-        "R3.covariance", "The outlier of a spiked covariance", lambda: COVARIANCE.outlier, _covariance, _PAUL, _ABOVE
-    ),
+    Derivation("R3.covariance", "The outlier of a spiked covariance", covariance_outlier, _covariance, _PAUL, _ABOVE),
     Derivation(
         "R3.overlaps",
         "The overlaps of a spiked covariance",
-        lambda: tuple(dict(COVARIANCE.overlaps)[name] for name in ("vector", "scores")),
+        lambda: tuple(sp.Eq(_angle(name), dict(COVARIANCE.overlaps)[name]) for name in ("vector", "scores")),
         _scores,
         _PAUL,
         _ABOVE,
@@ -101,23 +135,25 @@ DERIVATIONS = (
     Derivation(
         "R3.inverse",
         "The spike behind an outlier",
-        _covariance_upper,
+        lambda: sp.Eq(ell, _covariance_upper()),
         _covariance_inverse,
         _PAUL,
         (x > (1 + sp.sqrt(c)) ** 2,),
     ),
-    Derivation("R3.wigner", "The outlier of a spiked Wigner matrix", lambda: WIGNER.outlier, _wigner, _SEMI),
+    Derivation(
+        "R3.wigner", "The outlier of a spiked Wigner matrix", lambda: sp.Eq(_OUTLIER, WIGNER.outlier), _wigner, _SEMI
+    ),
     Derivation(
         "R3.wigner_overlap",
         "The overlap of a spiked Wigner matrix",
-        lambda: dict(WIGNER.overlaps)["vector"],
+        lambda: sp.Eq(_angle("vector"), dict(WIGNER.overlaps)["vector"]),
         _wigner_overlap,
         _SEMI,
     ),
     Derivation(
         "R3.variance",
         "The fluctuation of a rectangular outlier",
-        lambda: RECTANGULAR.variance.subs(theta, sp.sqrt(_T)),
+        lambda: sp.Eq(_VARIANCE, RECTANGULAR.variance.subs(theta, sp.sqrt(_T))),
         _variance,
         "derived here; Benaych-Georges and Nadakuditi 2012 for the limit",
         (psi < _T**2,),

@@ -74,7 +74,10 @@ def _draw(symbol: Any, generator: random.Random) -> Any:
 
 def evaluate(expression: Any, point: dict[Any, Any], digits: int = DIGITS) -> Any:
     """The value at a point to `digits` digits, twice at different precisions, or Undecided."""
-    at = expression.subs(point)
+    try:
+        at = expression.subs(point)
+    except OverflowError:
+        raise Undecided(f"no value at {_shown(point)}: too large") from None
     at = at.doit() if at.has(sp.Sum, sp.Derivative, sp.Product, sp.Subs) else at
     if at.free_symbols:
         raise Undecided(f"no value: {sorted(at.free_symbols, key=str)} stay free")
@@ -105,6 +108,8 @@ def equal(a: Any, b: Any, domain: Domain) -> str:
     """How a = b was verified: a quick look at one point, then SymPy, then all points to full precision."""
     if a == b:
         return "exact"
+    if a.has(sp.MatrixSymbol) or b.has(sp.MatrixSymbol):
+        raise Undecided("matrices are compared literally")
     symbols = a.free_symbols | b.free_symbols
     trouble: Undecided | None = None
     try:
@@ -113,7 +118,7 @@ def equal(a: Any, b: Any, domain: Domain) -> str:
         raise
     except Undecided as error:
         trouble = error
-    if _vanishes(a - b):
+    if _vanishes(a - b) or (_same_product(a, b) and _agree(a, b, domain)):
         return "exact"
     if not symbols and _enclosed(a - b):
         return f"enclosure: the difference vanishes to {DIGITS} digits"
@@ -162,15 +167,23 @@ def _without_roots(expr: Any) -> Any:
 
 def _vanishes(difference: Any) -> bool:
     """Whether SymPy shows that a difference is identically zero."""
-    difference = difference.doit()
+    try:
+        difference = difference.doit()
+    except NotImplementedError:
+        return False
     attempts: tuple[Callable[[Any], Any], ...] = (
         lambda e: e,
         sp.expand,
         lambda e: sp.cancel(sp.together(e)),
         _without_roots,
         lambda e: sp.expand(sp.powsimp(sp.expand(e, func=True, power_base=True), force=False)),
+        lambda e: sp.expand(sp.expand_trig(e)),
+        _absolute,
+        _radicals,
+        _symbolic_powers,
         sp.gammasimp,
         sp.simplify,
+        lambda e: sp.simplify(e.doit(conds="none")) if e.has(sp.Integral) else e,
     )
     for attempt in attempts:
         if attempt is sp.simplify and sp.count_ops(difference) > SIMPLIFY_OPERATIONS:
@@ -183,12 +196,139 @@ def _vanishes(difference: Any) -> bool:
     return False
 
 
+def _absolute(difference: Any) -> Any:
+    """The difference with maxima as absolute values, whose arguments are factored (so that |x/c| = |x|/c for c > 0)."""
+    if not difference.has(sp.Max, sp.Min, sp.Abs):
+        return difference
+    # Positive symbols as squares, so that c - 1 has the factors that its roots need.
+    squares = {x: sp.Dummy(x.name, positive=True) ** 2 for x in difference.free_symbols if x.is_positive}
+    rooted = difference.rewrite(sp.Abs).subs(squares)
+    rooted = rooted.replace(lambda e: e.is_Pow and not e.exp.is_Integer, lambda e: sp.factor(e.base) ** e.exp)
+    return sp.expand(sp.together(rooted.replace(sp.Abs, lambda x: sp.Abs(sp.factor(x)))))
+
+
+def _symbolic_powers(difference: Any) -> Any:
+    """The difference with powers of a symbolic exponent as one letter each, times whole powers of their bases."""
+    letters: dict[Any, Any] = {}
+
+    def split(power: Any) -> Any:
+        number, rest = power.exp.as_coeff_Add()
+        whole = sp.floor(number)
+        letter = letters.setdefault((power.base, rest + number - whole), sp.Dummy(positive=True))
+        return letter * power.base**whole
+
+    powers = difference.atoms(sp.Pow)
+    if not any(p.exp.free_symbols for p in powers) or difference.has(sp.Integral, sp.Sum):
+        return difference
+    rational = difference.replace(lambda e: e.is_Pow and bool(e.exp.free_symbols), split)
+    return sp.factor(_lowered(rational))
+
+
+def _lowered(expression: Any) -> Any:
+    """Gamma functions whose arguments differ by integers by the one with the least argument."""
+    least: dict[Any, Any] = {}
+    for gamma in expression.atoms(sp.gamma):
+        number, rest = gamma.args[0].as_coeff_Add()
+        key = (rest, number % 1)
+        least[key] = min(number, least.get(key, number))
+
+    def lower(argument: Any) -> Any:
+        number, rest = argument.as_coeff_Add()
+        low = least[rest, number % 1]
+        return sp.expand_func(sp.rf(rest + low, number - low)) * sp.gamma(rest + low)
+
+    return expression.replace(sp.gamma, lower)
+
+
+def _radicals(difference: Any) -> Any:
+    """The difference with the radicands factored, what is positive in them taken out, over a common denominator."""
+
+    def split(power: Any) -> Any:
+        return sp.expand_power_base(sp.factor(power.base) ** power.exp)
+
+    rooted = difference.replace(lambda e: e.is_Pow and e.exp.is_Rational and not e.exp.is_Integer, split)
+    return sp.expand(sp.numer(sp.together(sp.expand(rooted))))
+
+
+def _agree(a: Any, b: Any, domain: Domain) -> bool:
+    """Whether both sides agree at three points or more where they have a value: their signs, once their sizes do."""
+    agreed = 0
+    for point in domain.points(a.free_symbols | b.free_symbols, 3 * POINTS):
+        try:
+            # Floats: exact powers of rationals would grow.
+            at = {x: v if x.is_integer else sp.Float(v, 60) for x, v in point.items()}
+            agreed += _look(a, b, [at], QUICK)
+        except Refuted:
+            raise
+        except Undecided:
+            continue
+        if agreed == 3:
+            return True
+    return False
+
+
+def _same_product(a: Any, b: Any) -> bool:
+    """Whether two products of powers that agree at a point have equal logarithms, up to the signs of their factors."""
+    if not (a.is_Mul or a.is_Pow) or not (b.is_Mul or b.is_Pow) or a.has(sp.Integral, sp.Sum):
+        return False
+
+    def log(e: Any) -> Any:
+        total = sp.Integer(0)
+        for base, power in sp.expand_func(e).as_powers_dict().items():
+            numerator, denominator = sp.fraction(sp.together(base))
+            for part, side in ((numerator, 1), (denominator, -1)):
+                number, factors = sp.factor_list(part)
+                total += side * power * sp.log(abs(number))
+                total += sp.Add(
+                    *(side * power * n * sp.log(-f if f.could_extract_minus_sign() else f) for f, n in factors)
+                )
+        return total
+
+    return bool(sp.expand(sp.expand_log(log(a) - log(b))) == 0)
+
+
+def _slacks(domain: Domain) -> dict[Any, Any]:
+    """For conditions x > bound and x < bound: x as the bound plus or minus a positive slack."""
+    found: dict[Any, Any] = {}
+    for condition in domain.conditions:
+        if isinstance(condition, sp.StrictGreaterThan | sp.StrictLessThan) and condition.lhs.is_Symbol:
+            sign = 1 if isinstance(condition, sp.StrictGreaterThan) else -1
+            slack = sp.Dummy(condition.lhs.name, positive=True)
+            found.setdefault(condition.lhs, condition.rhs + sign * slack)
+    return found
+
+
+def _grows_from_zero(gap: Any, slacks: dict[Any, Any]) -> bool:
+    """Whether a gap is not negative because it is so where one slack vanishes, and grows with this slack."""
+    inside = gap.subs(slacks)
+    for bounded in slacks.values():
+        (slack,) = bounded.atoms(sp.Dummy)
+        growth = sp.factor(sp.together(inside.diff(slack)))
+        if growth.is_nonnegative and sp.simplify(inside.subs(slack, 0)).is_nonnegative:
+            return True
+    return False
+
+
+def _not_negative(a: Any, b: Any, order: str, domain: Domain) -> bool:
+    """Whether SymPy shows a <= b (or a >= b), of what is positive also by the logarithms."""
+    low, high = (a, b) if order == "<=" else (b, a)
+    slacks = _slacks(domain)
+    gaps = [high - low]
+    if all(e.subs(slacks).is_positive for e in (low, high)):
+        gaps.append(sp.expand_log(sp.log(high.subs(slacks)) - sp.log(low.subs(slacks))))
+    return any(_grows_from_zero(gap, slacks) for gap in gaps)
+
+
 def compare(a: Any, b: Any, order: str, domain: Domain) -> str:
-    """How the inequality a (order) b was verified."""
+    """How the inequality a (order) b was verified; of integrals over the same range, by their integrands."""
+    if isinstance(a, sp.Integral) and isinstance(b, sp.Integral) and a.limits == b.limits and len(a.limits) == 1:
+        ((x, low, high),) = a.limits
+        ends = tuple(c for c, end in ((x > low, low), (x < high, high)) if end.is_finite is not False)
+        return compare(a.function, b.function, order, Domain((*domain.conditions, *ends), domain.seed))
     gap = b - a if order in {"<=", "<"} else a - b
     strict = order in {"<", ">"}
     gap = sp.factor(sp.together(gap)) if sp.count_ops(gap) <= SIMPLIFY_OPERATIONS else gap
-    if gap.is_positive or (not strict and gap.is_nonnegative):
+    if gap.is_positive or (not strict and gap.is_nonnegative) or (not strict and _not_negative(a, b, order, domain)):
         return "exact"
     count = 4 * POINTS
     symbols = gap.free_symbols

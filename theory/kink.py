@@ -203,7 +203,7 @@ def square(found: Collection[Kink], continuous: tuple[Any, Any, Any], mu1: Any, 
     return s.y * total
 
 
-def statement() -> sp.Expr:
+def statement() -> sp.Eq:
     """The function of a|a| for one kink of sigma' from l to r at b, before the mean over xi (see `further`).
 
     Source: T6.
@@ -211,7 +211,7 @@ def statement() -> sp.Expr:
     at, left, right = sp.symbols("b l r", real=True)
     E, shift = sp.Function("E"), s.mu1 * s.q + s.e * at + s.xi
     means = E(sp.Abs(shift + left * s.y / s.alpha)) - E(sp.Abs(shift + right * s.y / s.alpha))
-    return s.y * (right - left) * density(at) / 2 * means
+    return sp.Eq(sp.Function("F")(s.y, s.q), s.y * (right - left) * density(at) / 2 * means)
 
 
 def _at(derivatives: tuple[Any, ...], i: int) -> Any:

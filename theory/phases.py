@@ -57,6 +57,11 @@ def fresh_cosine2() -> sp.Expr:
     return one_step_cosine2("fresh")
 
 
+def fresh_statement() -> sp.Eq:
+    """T5: cos^2 phi of the right vector of two fresh steps, phi its angle with beta."""
+    return sp.Eq(sp.cos(sp.Symbol("phi", real=True)) ** 2, fresh_cosine2())
+
+
 def check_batch(batch: str) -> str:
     """Return `batch` if it is "reused" or "fresh", else raise InputError."""
     if batch not in BATCHES:

@@ -77,6 +77,11 @@ def derivative(expr: sp.Expr) -> sp.Expr:
     return sp.diff(expr, kappa) + sp.diff(expr, g_res) * resolvent_derivative()
 
 
+def risk_statement() -> sp.Eq:
+    """O3: the test risk R of `risk_in_parts`."""
+    return sp.Eq(sp.Symbol("R_test"), risk_in_parts())
+
+
 def risk_in_parts() -> sp.Expr:
     """(mu2*^2 + s_eps^2 + mu1*^2 (A - kappa A'))/(lam/kappa - kappa D') - s_eps^2: the test risk, noise excluded.
 

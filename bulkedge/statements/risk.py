@@ -10,7 +10,7 @@ STATEMENTS = (
     Statement(
         id="O3",
         title="Ridge risk after one step of size Theta(1)",
-        formula="theory.ridge:risk_in_parts",
+        formula="theory.ridge:risk_statement",
         assumptions=(
             _PROPORTIONAL,
             "A = t (1 - mu1*^2 E), D = df1/n; kappa solves 1 - lam/kappa = D (theory.ridge)",

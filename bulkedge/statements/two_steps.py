@@ -71,8 +71,12 @@ STATEMENTS = (
     Statement(
         id="T5",
         title="Phase transitions, and the squared cosine below the line alpha1 + alpha2 = 1/2 (fresh batches)",
-        formula="theory.phases:fresh_cosine2",
-        assumptions=(_SCALING, "alpha1 + alpha2 < 1/2", "m2 = E y^2, both batches of ratio alpha = n/d"),
+        formula="theory.phases:fresh_statement",
+        assumptions=(
+            _SCALING,
+            "alpha1 + alpha2 < 1/2",
+            "m2 = E y^2, both batches of ratio alpha = n/d; phi is the angle with beta",
+        ),
         sources=("T, equivalence with one step", "derived here: the fresh batch"),
         status="derived",
         figure="T.phases",

@@ -179,9 +179,9 @@ def _named_cases(*claims: Any) -> Derivation:
     c = sp.IndexedBase("c")
     return chain(
         Step(x**2 + 3 * x + 5),
-        Step(sp.Integer(5), Substitute({x: 0}, c[0]), "at zero"),
+        Step(sp.Integer(5), Substitute({x: 0}, name=c[0]), "at zero"),
         Step(x**2 + 3 * x + 5, Given()),
-        Step(2 * x + 3, Apply(lambda e: e.diff(x), c[s.m]), "its slope"),
+        Step(2 * x + 3, Apply(lambda e: e.diff(x), name=c[s.m]), "its slope"),
         claim=tuple(sp.Eq(c[i], value) for i, value in claims),
     )
 
@@ -204,9 +204,9 @@ def test_a_named_result_is_not_another(wrong: Any) -> None:
 def test_a_result_has_a_name_of_its_own() -> None:
     d = chain(
         Step(x**2),
-        Step(sp.Integer(0), Substitute({x: 0}, s.mu1)),
+        Step(sp.Integer(0), Substitute({x: 0}, name=s.mu1)),
         Step(x + 1, Given()),
-        Step(sp.Integer(1), Substitute({x: 0}, s.mu1)),
+        Step(sp.Integer(1), Substitute({x: 0}, name=s.mu1)),
         claim=sp.Eq(s.mu1, 1),
     )
     with pytest.raises(DerivationError, match="has occurred before"):

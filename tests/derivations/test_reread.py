@@ -7,16 +7,18 @@ from __future__ import annotations
 
 import contextlib
 import random
+from collections.abc import Iterator
 from typing import Any
 
 import latex_samples
 import mpmath as mp
 import pytest
 import sympy as sp
-from latex_corpus import formulas, parts
+from latex_corpus import conditions, formulas, parts
 from latex_grammar import Unreadable, quadrature, read
 
 from derivations.latex import latex, latex_lines
+from derivations.verify import Domain
 from theory import symbols as s
 
 DIGITS = 20
@@ -52,13 +54,22 @@ def _original(expression: Any, point: dict[Any, Any]) -> Any:
     return mp.mpmathify(value) if value.is_finite else mp.nan
 
 
+def _points(expression: Any, seed: str) -> Iterator[dict[Any, Any]]:
+    """Twenty points; of a derivation's formula, where its conditions hold."""
+    symbols = expression.free_symbols
+    stated = [c for c in conditions().get(seed.split(":")[0], ()) if c.free_symbols & symbols]
+    if expression.has(sp.Integral) and stated:
+        yield from Domain(tuple(stated), seed).points(symbols, 20)
+        return
+    generator = random.Random(seed)
+    for _ in range(20):
+        yield {x: _value(x, generator) for x in sorted(symbols, key=str)}
+
+
 def _reread(expression: Any, seed: str, tex: str) -> tuple[Any, Any]:
     """The printed and the original value at the first point at which both have one."""
-    generator = random.Random(seed)
     functions, sequences = latex_samples.names(expression)
-    for _ in range(20):
-        point = {x: _value(x, generator) for x in sorted(expression.free_symbols, key=str) if x.is_commutative}
-        point |= {x: _value(x, generator) for x in expression.free_symbols if not x.is_commutative}
+    for point in _points(expression, seed):
         names = {latex(x): mp.mpf(v.p) / v.q for x, v in point.items() if x != s.sigma2}
         if s.sigma2 in point:
             # The symbol is sigma^2; the reader sees powers of sigma.

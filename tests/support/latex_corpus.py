@@ -25,6 +25,12 @@ def parts(expression: Any) -> list[Any]:
 
 
 @functools.cache
+def conditions() -> dict[str, tuple[Any, ...]]:
+    """The conditions under which a derivation's formulas are claimed, by its ID."""
+    return {d.id: d.domain for d in registry.derivations()}
+
+
+@functools.cache
 def formulas() -> tuple[tuple[str, Any], ...]:
     """(where it comes from, the formula)."""
     found: list[tuple[str, Any]] = [(st.id, st.expression()) for st in registry.statements()]

@@ -339,6 +339,14 @@ class _Reader:
             variables = self._limits()
             body = self.product()
             return lambda env: _summed(body, variables, dict(env))
+        if self.take(r"\lim_{"):
+            (variable,) = [name for name in ("k", "m") if self.take(name)]
+            self.names = sorted({*self.names, variable}, key=len, reverse=True)
+            self.need(r"\to")
+            self.need(r"\infty")
+            self.need("}")
+            body = self.product()
+            return lambda env: body({**env, variable: mp.mpf(10) ** 5})
         if self.take(r"\int\limits"):
             self.need("_")
             low = self.braced()

@@ -59,6 +59,11 @@ def _rational(value: Fraction) -> sp.Rational:
     return sp.Rational(value.numerator, value.denominator)
 
 
+def _of_an_argument(e: Any) -> bool:
+    """Whether this is a derivative of an unnamed function in one of its arguments."""
+    return isinstance(e, sp.Derivative) and isinstance(e.expr, AppliedUndef) and len(e.variable_count) == 1
+
+
 def concrete(expression: Any) -> Any:
     """The expression with functions and sequences concrete; expectations stay."""
 
@@ -70,7 +75,14 @@ def concrete(expression: Any) -> Any:
         p, r = map(_rational, coefficients(latex(sp.Symbol(str(i.base))), 1))
         return p * r ** i.indices[0]
 
+    def derivative(e: Any) -> Any:
+        # Of any order, symbolic too, in an argument.
+        f, ((x, order),) = e.expr, e.variable_count
+        rates = coefficients(head(f.func), len(f.args))[1:]
+        return _rational(rates[f.args.index(x)]) ** order * function(f)
+
     expression = expression.replace(lambda e: isinstance(e, sp.Indexed), sequence)
+    expression = expression.replace(_of_an_argument, derivative)
     named = {f.func for f in expression.atoms(AppliedUndef) if f.func.__name__ != EXPECTATION}
     for f in named:
         expression = expression.replace(f, lambda *x, f=f: function(f(*x)))
