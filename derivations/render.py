@@ -51,35 +51,115 @@ def escape(text: str) -> str:
     return "".join(_MARKS.get(c, c) for c in text)
 
 
+# A name of the theory: mu1_star, psi1, w_i*, c*_1, sigma''. A letter in a word, or the s after an apostrophe, is none.
+_NAME = r"(?<![\w'])[A-Za-z]+\d*(?:\*?_[A-Za-z0-9]+)?(?:_star)?\*?'*"
+_BRACKET = r"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"
 _TOKENS = re.compile(
-    r"(?P<op><=|>=|->|\+-|!=)|\b(?P<name>[A-Za-z]+_[A-Za-z0-9]+|[a-zA-Z]+\d*)(?P<star>\*)?(?P<prime>'*)|(?P<rest>.)"
+    rf"(?P<op><=|>=|->|\+-|-\+|!=|~)|sqrt ?(?P<root>{_BRACKET}|\w+)|\^(?P<power>{_BRACKET}|\{{[^{{}}]*\}}|-?\d+|-?[A-Za-z]\w*\*?)"
+    rf"|\b(?P<big>sum|inf|sup|lim|E(?!_j\b))_(?P<below>\{{[^{{}}]*\}}|\w+)|(?<=[|)\]])_(?P<under>\w+|\+)"
+    rf"|(?P<mean>\bE(?= (?!is\b|has\b|and\b|of\b)[a-zA-Z|(\[])|(?<=\|)E(?=\|))|(?P<word>e\.g\.|i\.e\.|a\.e\.)"
+    rf"|(?P<dot>(?<=[\w'*])\.(?=[A-Za-z]))|(?P<name>{_NAME})|(?P<rest>.)",
+    re.DOTALL,
 )
-_OPERATORS = {"<=": r"\leq", ">=": r"\geq", "->": r"\to", "+-": r"\pm", "!=": r"\neq"}
+_OPERATORS = {
+    "<=": r"\leq",
+    ">=": r"\geq",
+    "->": r"\to",
+    "+-": r"\pm",
+    "-+": r"\mp",
+    "!=": r"\neq",
+    "~": r"\sim",
+}
+_BIG = {"sum": r"\sum", "inf": r"\inf", "sup": r"\sup", "lim": r"\lim", "E": r"\mathbb{E}"}
+# Letters that are words, papers' names or a head when they stand alone.
+_NO_NAMES = frozenset("aAIOFTME")
 
 
 def prose(text: str) -> str:
-    """Words for LaTeX in which names of the theory (mu_1, psi1, sigma') and signs (<=, ->, x^2) are set as such."""
-    text = re.sub(r"\^(\d+|[a-zA-Z]\b|\([^()]*\))", "\x00\\1\x01", text)
-    out = []
+    """Words for LaTeX in which names of the theory (mu_1, psi1, x'), powers, roots and signs are set as such."""
+    out: list[str] = []
     for match in _TOKENS.finditer(text):
-        if match["op"]:
-            out.append(rf"\({_OPERATORS[match['op']]}\)")
-        elif match["name"]:
-            out.append(_named(match["name"], bool(match["star"]), match["prime"]))
-        elif match["rest"] in "\x00\x01":
-            out.append(r"\textsuperscript{" if match["rest"] == "\x00" else "}")
+        out.append(_token(match, text))
+    # Neighbouring formulas are one formula.
+    return _joined("".join(out).split(r"\)\("))
+
+
+def _joined(pieces: list[str]) -> str:
+    """Pieces of a formula, a space between a command and a letter."""
+    return re.sub(r"(\\[A-Za-z]+)\x00(?=[A-Za-z])", r"\1 ", "\x00".join(pieces)).replace("\x00", "")
+
+
+def _token(match: re.Match[str], text: str) -> str:
+    if match["op"]:
+        return rf"\({_OPERATORS[match['op']]}\)"
+    if match["root"]:
+        return rf"\(\sqrt{{{_formula(match['root'])}}}\)"
+    if match["power"] == "T":
+        return r"\({}^{\top}\)"
+    if match["power"]:
+        return rf"\({{}}^{{{_formula(match['power'])}}}\)"
+    if match["big"]:
+        return rf"\({_BIG[match['big']]}_{{{_formula(match['below'])}}}\)"
+    if match["under"]:
+        return rf"\({{}}_{{{_formula(match['under'])}}}\)"
+    if match["mean"]:
+        return r"\(E\)" if text[match.end() :].startswith("|") else r"\(\mathbb{E}\)"
+    if match["dot"]:
+        near = _LAST_NAME.search(text[: match.start()]), _FIRST_NAME.match(text, match.end())
+        joined = all(found and _symbol(found[0]) for found in near)
+        return r"\(\cdot\)" if joined else "."
+    if match["name"]:
+        symbol = _symbol(match["name"])
+        after = text[match.end() :]
+        if match["name"] == "A" and not re.match(r" [a-z]{2}", after):
+            symbol = "A"  # not the article
+        if match["name"] == "a" and after[:1] in {"|", "^"}:
+            symbol = "a"
+        if match["name"] == "e" and after.startswith("^"):
+            symbol = "e"
+        return escape(match["name"]) if symbol is None else rf"\({symbol}\)"
+    return match["word"] or escape(match["rest"])
+
+
+# The names on both sides of a dot.
+_LAST_NAME, _FIRST_NAME = re.compile(rf"{_NAME}$"), re.compile(_NAME)
+
+
+def _symbol(name: str) -> str | None:
+    """The LaTeX of a name of the theory; None for a word."""
+    found = re.fullmatch(r"([A-Za-z]+)(\d*)(\*?)(?:_([A-Za-z0-9]+?))?(_star)?(\*?)('*)", name)
+    if found is None:
+        return None
+    head, digits, star, below, starred, end, primes = found.groups()
+    if name in {"oo", "lam"}:
+        return r"\infty" if name == "oo" else r"\lambda"
+    indexed = below is not None and (len(head) == 1 or head in {"He", "eta"} or head in GREEK)
+    lone = len(head) == 1 and not digits and (head not in _NO_NAMES or bool(star or end or primes))
+    numbered = len(head) == 1 and bool(digits) and (head.islower() or head in "WFX")
+    if not (indexed or lone or (below is None and (head in GREEK or numbered))):
+        return None
+    star = "_star" if star or starred or end else ""
+    return symbol_name(head + digits + (f"_{below}" if below else "") + star) + primes
+
+
+def _formula(text: str) -> str:
+    """What stands in a power, under a root or below a sum, as mathematics."""
+    inner = text[1:-1] if text[:1] in "({" and text[-1:] in ")}" else text
+    out = []
+    for match in _TOKENS.finditer(inner):
+        if match["name"]:
+            out.append(_symbol(match["name"]) or _letters(match["name"]))
+        elif match["rest"]:
+            out.append({"{": r"\{", "}": r"\}", "%": r"\%", "#": r"\#", "&": r"\&"}.get(match["rest"], match["rest"]))
         else:
-            out.append(escape(match["rest"]) if match["rest"] != "~" else r"\(\sim\)")
-    return "".join(out)
+            out.append(_token(match, inner).removeprefix(r"\(").removesuffix(r"\)"))
+    return _joined(out)
 
 
-def _named(name: str, star: bool, prime: str) -> str:
-    head = re.match(r"[A-Za-z]+", name)
-    letter = head[0] if head else name
-    symbolic = letter in GREEK or ("_" in name and len(letter) == 1)
-    if not symbolic:
-        return escape(name) + ("*" if star else "") + prime
-    return rf"\({symbol_name(name + ('_star' if star else ''))}{prime}\)"
+def _letters(name: str) -> str:
+    if name in {"det", "log", "exp", "ln", "sin", "cos", "tanh", "min", "max"}:
+        return rf"\{name} "
+    return name if len(name) == 1 else rf"\mathrm{{{escape(name)}}}"
 
 
 def display(expression: Any, lead: str = "") -> list[str]:

@@ -52,8 +52,8 @@ def _drop() -> Iterator[Step]:
 
 _SOURCE = "M1, M2; paper M, Theorems 3.3, 4.4 and 4.5 (reading full derived here)"
 _NOTATION = (
-    "t = x.u, b = |u|, v = E y^2 Var(sigma')/alpha, R0 = (F0 F0^T + lam n)^-1, M1 = tr R0; c_k and c*_k probabilist "
-    "coefficients of the activation and the link."
+    "t = x.u, b = |u|, v = E y^2 Var(sigma')/alpha, R_0 = (F_0 F_0^T + lam n)^-1, M_1 = tr R_0; c_k and c*_k are the "
+    "probabilist coefficients of the activation and the link."
 )
 
 DERIVATIONS = (

@@ -23,7 +23,6 @@ from theory.spiked_kernel import (
     second_order,
     spiked_kernel,
     statement,
-    term,
 )
 from theory.symbols import A, B, d, k, q11, q12, q22, rho
 
@@ -68,22 +67,18 @@ def _first() -> Iterator[Step]:
 def _second() -> Iterator[Step]:
     kernel = relu_kernel()
     yield Step(derivative(kernel, 1), reason="the kernel's first derivative in B, by the covariances")
-    twice = derivative(kernel, 2).subs(AT_ZERO, simultaneous=True)
     half = Apply(lambda e: B**2 / 2 * _along(e).subs(AT_ZERO, simultaneous=True))
-    yield Step(B**2 / 2 * twice, half, "its second (Price again) at B = 0, times B^2/2")
-    yield Step(_in_cosine(second_order()), "=", "simplified")
+    yield Step(_in_cosine(second_order()), half, "its second (Price again) at B = 0, rho = cos theta, times B^2/2")
     yield Step(second_order(), Substitute(TO_ANGLE, name=_T2), "in the angle")
 
 
 def _expansion() -> Iterator[Step]:
     kernel = relu_kernel()
     yield Step(kernel, Given(), "the kernel in the covariances")
-    orders = [term(order).subs(sp.cos(angle), rho) for order in range(3)]
     taylor = Apply(lambda e: _to_second_order(e) + _REST)
-    yield Step(sp.Add(*orders) + _REST, taylor, "Taylor's formula in B at B = 0 (derivatives by Price), R the rest")
     plain = kernel.subs(AT_ZERO, simultaneous=True).subs(A, 1)
     simple = A * plain + _in_cosine(B / (2 * d) * first_order() + second_order()) + _REST
-    yield Step(simple, "=", "each order simplified, as in G5.first and G5.second")
+    yield Step(simple, taylor, "Taylor's formula in B at B = 0 (derivatives by Price), R the rest; rho = cos theta")
     yield Step(
         plain.subs(TO_ANGLE, simultaneous=True), Given(define=_K0), "the kernel of A = 1 and B = 0, in the angle"
     )

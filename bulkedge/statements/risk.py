@@ -101,9 +101,9 @@ STATEMENTS = (
         status="conjectured",
         errata=(
             Erratum(
-                printed="S = lambda + Vhat_1 D + Vhat_2, as recorded elsewhere",
+                printed="S = lambda + nu_1 D + nu_2, as recorded elsewhere",
                 found="at p != d the recorded form misses by tens of per cent",
-                corrected="S = lambda + (Vhat_1 D + Vhat_2)/beta and q_i times 1/beta, beta = p/d",
+                corrected="S = lambda + (nu_1 D + nu_2)/beta and q_i times 1/beta, beta = p/d",
                 evidence=("C1.narrow", "C1.wide"),
             ),
         ),

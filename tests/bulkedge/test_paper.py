@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 import subprocess
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from numerics.estimate import Estimate
 from theory import symbols as s
 from theory.enclosure import Enclosure
 from theory.errors import InputError
+from theory.scaling import PAPERS
 
 
 @pytest.fixture(autouse=True)
@@ -102,12 +104,44 @@ def test_the_ledger_and_the_errata_are_in_it() -> None:
             assert prose(erratum.found) in text
 
 
-def test_prose() -> None:
-    assert prose("mu_1 and psi1, w_i* and x^2") == (
-        r"\(\mu_{1}\) and \(\psi_{1}\), \(w_{i}^{\star}\) and x\textsuperscript{2}"
-    )
-    assert prose("a <= b ~ N(0, 1) -> oo") == r"a \(\leq\) b \(\sim\) N(0, 1) \(\to\) oo"
-    assert prose("sigma' of no_words") == r"\(\sigma'\) of no\_words"
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("mu_1 and psi1, w_i* and x^2", r"\(\mu_{1}\) and \(\psi_{1}\), \(w_{i}^{\star}\) and \(x{}^{2}\)"),
+        ("a <= b ~ N(0, 1) -> oo", r"a \(\leq\) \(b\) \(\sim\) \(N\)(0, 1) \(\to\) \(\infty\)"),
+        ("sigma' of no_words", r"\(\sigma'\) of no\_words"),
+        ("beta^T S^-1 mu1_star", r"\(\beta{}^{\top}\) \(S{}^{-1}\) \(\mu_{1}^{\star}\)"),
+        ("at kappa = sqrt 3, e.g. sqrt(1 + x^2)", r"at \(\kappa\) = \(\sqrt{3}\), e.g. \(\sqrt{1 + x{}^{2}}\)"),
+        ("A^(-(d-1)/2) of A theorem", r"\(A{}^{-(d-1)/2}\) of A theorem"),
+        ("sum_{k<=K} He_2(x), the paper's", r"\(\sum_{k\leq K}\) \(\mathrm{He}_{2}\)(\(x\)), the paper's"),
+        (
+            "E_xi |E|_op of c*_1 w*.x",
+            r"\(\mathbb{E}_{\xi}\) \(|E|{}_{\mathrm{op}}\) of \(c_{1}^{\star}\) \(w^{\star}\cdot x\)",
+        ),
+        ("E sigma'^2 (O3; F, eq. (3.3))", r"\(\mathbb{E}\) \(\sigma'{}^{2}\) (O3; F, eq. (3.3))"),
+    ],
+)
+def test_prose(text: str, expected: str) -> None:
+    assert prose(text) == expected
+
+
+def test_no_name_is_printed_raw() -> None:
+    """In no sentence of the book a power, a root, an index or a starred name stays as it was typed."""
+    sentences = [t for st in registry.statements() for t in (st.title, *st.assumptions, *st.sources)]
+    for st in registry.statements():
+        sentences += [t for e in st.errata for t in (e.printed, e.found, e.corrected)]
+    for d in registry.derivations():
+        sentences += [d.title, d.notation, d.source, *(step.reason for step in d.steps())]
+    sentences += [c.claim for c in registry.checks()] + [c.control.mistake for c in registry.checks()]
+    sentences += [p.remark for p in PAPERS.values()]
+    assert len(sentences) > 500
+    for sentence in sentences:
+        words = re.sub(r"\\\(.*?\\\)", " ", prose(sentence))
+        assert not re.search(
+            r"textasciicircum|\bsqrt\b|_star|\b(?:mu|psi|alpha|eta|sigma|beta|kappa)\d*\b|\*", words
+        ), sentence
+        # What keeps an underscore is the name of a reading or of an option, not an index.
+        assert set(re.findall(r"\w+\\_\w*", words)) <= {r"rank\_one", r"second\_step"}, sentence
 
 
 @functools.cache
