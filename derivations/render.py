@@ -8,7 +8,7 @@ from typing import Any
 import sympy as sp
 
 from derivations.derivation import Given, Relation, Verified, named
-from derivations.latex import GREEK, latex, latex_lines, symbol_name
+from derivations.latex import GREEK, latex, latex_lines, symbol_name, visual_width
 
 # What text may contain beside ASCII, and how pdfLaTeX writes it.
 _MARKS = {
@@ -55,7 +55,8 @@ def escape(text: str) -> str:
 _NAME = r"(?<![\w'])[A-Za-z]+\d*(?:\*?_[A-Za-z0-9]+)?(?:_star)?\*?'*"
 _BRACKET = r"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"
 _TOKENS = re.compile(
-    rf"(?P<op><=|>=|->|\+-|-\+|!=|~)|sqrt ?(?P<root>{_BRACKET}|\w+)|\^(?P<power>{_BRACKET}|\{{[^{{}}]*\}}|-?\d+|-?[A-Za-z]\w*\*?)"
+    rf"(?P<op><=|>=|->|\+-|-\+|!=|~)|sqrt ?(?P<root>{_BRACKET}|\w+)"
+    rf"|\^(?P<power>{_BRACKET}|\{{[^{{}}]*\}}|-?\d+|-?[A-Za-z]\w*\*?)"
     rf"|\b(?P<big>sum|inf|sup|lim|E(?!_j\b))_(?P<below>\{{[^{{}}]*\}}|\w+)|(?<=[|)\]])_(?P<under>\w+|\+)"
     rf"|(?P<mean>\bE(?= (?!is\b|has\b|and\b|of\b)[a-zA-Z|(\[])|(?<=\|)E(?=\|))|(?P<word>e\.g\.|i\.e\.|a\.e\.)"
     rf"|(?P<dot>(?<=[\w'*])\.(?=[A-Za-z]))|(?P<name>{_NAME})|(?P<rest>.)",
@@ -162,10 +163,10 @@ def _letters(name: str) -> str:
     return name if len(name) == 1 else rf"\mathrm{{{escape(name)}}}"
 
 
-def display(expression: Any, lead: str = "") -> list[str]:
-    """Rows of an align environment for an expression, with what stands left of it."""
-    first, *rest = latex_lines(expression)
-    return [rf"{lead}&\fit{{{first}}}", *(rf"&\quad\fit{{{line}}}" for line in rest)]
+def display(expression: Any, sign: str = "", name: str = "") -> list[str]:
+    """Rows of an align environment for an expression, with the relation's sign left of it and its name in front."""
+    first, *rest = latex_lines(expression, 78 - min(visual_width(name), 30))
+    return [rf"{sign}&\fit{{{name}{first}}}", *(rf"&\quad\fit{{{line}}}" for line in rest)]
 
 
 def _sentence(reason: str) -> str:
@@ -173,12 +174,12 @@ def _sentence(reason: str) -> str:
     return reason if len(re.split(r"\W", reason, maxsplit=1)[0]) < 2 else reason[0].upper() + reason[1:]
 
 
-def _lead(relation: Relation) -> str:
+def _lead(relation: Relation) -> tuple[str, str]:
+    """The relation's sign, and what its expression is called."""
     name = named(relation)
-    if isinstance(relation, Given):
-        sign = "=" if relation.define is None else ":="
-        return "" if name is None else rf"{latex(name)} {sign} {{}}"
-    return rf"{relation.sign}{{}}" if name is None else rf"{relation.sign}\quad {latex(name)} = {{}}"
+    sign = f"{relation.sign}{{}}" if relation.sign else ""
+    equals = ":=" if isinstance(relation, Given) and relation.define is not None else "="
+    return sign, "" if name is None else f"{latex(name)} {equals} "
 
 
 def as_latex(verified: Verified) -> str:
@@ -202,7 +203,7 @@ def as_latex(verified: Verified) -> str:
             parts.append(rf"\par\nopagebreak\noindent 1. {reason}")
         else:
             lines.append(rf"\reason{{{number}. {reason}}}{{{evidence}}}")
-        lines.extend(display(step.expression, _lead(relation)))
+        lines.extend(display(step.expression, *_lead(relation)))
     parts.append(_align(lines))
     parts.append(rf"\noindent The claim is reached: {escape(verified.reached[0])}. Source: {prose(d.source)}.")
     return "\n".join(parts) + "\n"
@@ -231,9 +232,8 @@ def as_markdown(verified: Verified) -> str:
     parts = [f"**{d.id}** {d.title}", *([d.notation] if d.notation else [])]
     for number, (step, relation, way) in enumerate(verified.steps, 1):
         evidence = "" if way == "start" else f" *({way})*"
-        parts.append(
-            f"{number}. {step.reason}{evidence}\n\n$$\\displaystyle {_lead(relation)}{latex(step.expression)}$$"
-        )
+        formula = "".join(_lead(relation)) + latex(step.expression)
+        parts.append(f"{number}. {step.reason}{evidence}\n\n$$\\displaystyle {formula}$$")
     parts.append(f"Claim reached: {', '.join(verified.reached)}. Source: {d.source}.")
     return "\n\n".join(parts) + "\n"
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import sympy as sp
 
-from derivations.derivation import Derivation, Given, Step
+from derivations.derivation import Derivation, Given, Step, Substitute
 from theory import spiked_features as sf
 from theory.symbols import lam, mu1, v, z
 
@@ -41,13 +41,15 @@ def _drop() -> Iterator[Step]:
     yield Step(norm, "=", "2 from He_2, r^2 from the constant")
     rho = _star[1] / b
     projection = 2 * mu1**2 * b**2 * _star[2] * rho**2 * M1
+    projected, weight = sp.symbols("q_2 w_2", positive=True)
     yield Step(
-        lam * projection**2 / (norm * M1),
-        Given(name=sf.drop_statement().lhs),
-        "Delta_2 - Delta_1 = lam (p_2.R0 y)^2/(p_2.R0 p_2): the label's He_2 component along s is c*_2 rho^2, "
-        "rho = c*_1/b, and p_1 is orthogonal by parity",
+        lam * projected**2 / (weight * M1),
+        Given(),
+        "Delta_2 - Delta_1 = lam (p_2.R_0 y)^2/(p_2.R_0 p_2), q_2 = p_2.R_0 y and w_2 M_1 = p_2.R_0 p_2: the "
+        "label's He_2 component along s is c*_2 rho^2, rho = c*_1/b, and p_1 is orthogonal by parity",
     )
-    yield Step(sf.drop_statement().rhs, "=", "simplified")
+    values = Substitute({projected: projection, weight: norm}, name=sf.drop_statement().lhs)
+    yield Step(sf.drop_statement().rhs, values, "with both")
 
 
 _SOURCE = "M1, M2; paper M, Theorems 3.3, 4.4 and 4.5 (reading full derived here)"

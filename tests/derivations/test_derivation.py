@@ -192,7 +192,7 @@ def test_a_result_may_have_a_name() -> None:
     assert "claim: Eq(c[0], 5)" in d.text()
     assert "=> c[0] = 5" in d.text()
     assert r"c_{0} = 5" in d.latex().split("Derivation")[0]
-    assert r"\Longrightarrow\quad c_{m} = {}&\fit{2 x + 3}" in d.latex()
+    assert r"\Longrightarrow{}&\fit{c_{m} = 2 x + 3}" in d.latex()
 
 
 @pytest.mark.parametrize("wrong", [((0, 6),), ((1, 5),), ((s.m, 5),), ((0, 2 * x + 3),)])
