@@ -87,7 +87,8 @@ def alignment(
     axes.set_xscale("log")
     axes.set_xlabel("dimension d")
     axes.set_ylabel("squared overlap with Y2")
-    axes.legend(fontsize=7.5)
+    axes.set_ylim(top=0.35)  # room for the legend
+    axes.legend(fontsize=7.5, ncols=2, loc="upper right")
     return figure, Table(("curve", "kernel", "d", "value", "standard error"), tuple(rows))
 
 
