@@ -24,62 +24,26 @@ from fractions import Fraction
 import numpy as np
 import sympy as sp
 
-from benchmarks.two_steps import link
-from numerics.alignment import float_moments
 from numerics.lanczos import leading_triples
-from numerics.network import CHUNK, Floats, Teacher, draw_batch, draw_directions, draw_readout, draw_weights
-from numerics.second_step import peak_bytes, second_weights
-from numerics.spike_matrix import Outliers, predicted_outliers, spike_matrix
-from theory import symbols as s
+from numerics.network import CHUNK
+from numerics.second_step import peak_bytes
+from numerics.spike_matrix import predicted_outliers
+from numerics.two_steps import Cubic, Experiment
 from theory.phases import phase
-from theory.second_step import PolynomialActivation
-from theory.setting import readout_moment
-from theory.target import AdditiveTarget
 
-SIZE, RATIO, NOISE = 20000, 2, 0.1
-SECOND, THIRD = Fraction(8, 100), Fraction(2, 100)
-CONSTANTS = (4.0, 4.0)
-EXPONENTS = (Fraction(2, 5), Fraction(1, 4))
+SIZE, RATIO = 20000, 2
+EXPERIMENT = Experiment(Cubic(sp.Rational(2, 25), sp.Rational(1, 50)), float(RATIO), (4.0, 4.0), (0.4, 0.25))
 SHOWN = 6
-
-
-def slope(z: Floats) -> Floats:
-    """sigma'."""
-    return 1 + 2 * float(SECOND) * z + 3 * float(THIRD) * (z * z - 1)
-
-
-def steps(size: int) -> tuple[float, float]:
-    """(eta1, eta2)."""
-    return CONSTANTS[0] * size ** float(EXPONENTS[0]), CONSTANTS[1] * size ** float(EXPONENTS[1])
-
-
-def predict(size: int, orders: int) -> Outliers:
-    """T4's outliers."""
-    sigma = PolynomialActivation(s.z + sp.Rational(SECOND) * (s.z**2 - 1) + sp.Rational(THIRD) * (s.z**3 - 3 * s.z))
-    target = AdditiveTarget((float_moments(link),), NOISE**2, float)
-    matrix = spike_matrix(
-        target,
-        lambda *x: float(sigma(*x)),
-        lambda p: float(readout_moment("uniform", p)),
-        size,
-        float(RATIO),
-        steps(size),
-        orders,
-    )
-    return predicted_outliers(matrix, 1.0)
 
 
 def main(size: int) -> None:
     """Print the table."""
-    count = phase(*EXPONENTS, 3).Lambda
-    expected = predict(size, count + 1)
+    count = phase(Fraction(2, 5), Fraction(1, 4), 3).Lambda
+    expected = predicted_outliers(EXPERIMENT.matrix(size, count + 1), 1.0)
     print(f"d = N = {size}, n = {RATIO * size}: Lambda = {count}, {count + 1} outliers expected")
-    rng = np.random.default_rng(2026)
-    teacher = Teacher(draw_directions(size, 1, rng), (link,), NOISE)
-    W, a = draw_weights("gaussian", size, size, rng), draw_readout("uniform", size, rng)
-    batch = draw_batch(teacher, RATIO * size, rng)
+    network = EXPERIMENT.start(np.random.default_rng(2026), size)
     start = time.perf_counter()
-    second_weights(W, a, (batch, batch), slope, steps(size))
+    W = EXPERIMENT.train(network)
     formed = time.perf_counter() - start
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     bound = peak_bytes(size, size, CHUNK) / 2**30
@@ -90,7 +54,7 @@ def main(size: int) -> None:
     found = leading_triples(W, SHOWN)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     print(f"{SHOWN} singular triples in {time.perf_counter() - start:.0f} s; peak memory {peak:.2f} GiB")
-    overlaps = np.abs(teacher.directions[:, 0] @ found.left)
+    overlaps = np.abs(network.beta @ found.left)
     print(f"{'k':>2} {'found':>10} {'residual':>9} {'predicted':>10} {'ratio':>7} {'overlap':>8} {'predicted':>10}")
     for k in range(SHOWN):
         line = f"{k:>2} {found.values[k]:>10.4f} {found.residuals[k]:>9.1e}"

@@ -8,31 +8,17 @@ import numpy as np
 
 from benchmarks.benchmark import Benchmark, Row
 from numerics.lanczos import leading_triples
-from numerics.network import (
-    CHUNK,
-    Floats,
-    Teacher,
-    draw_batch,
-    draw_directions,
-    draw_readout,
-    draw_weights,
-    mean_gradient,
-)
-from numerics.second_step import peak_bytes, second_weights
+from numerics.network import CHUNK, Floats, mean_gradient
+from numerics.second_step import peak_bytes
+from numerics.two_steps import WEAK, Experiment
 
 SIZE, SAMPLES, TRIPLES = 4000, 8000, 10
 LARGEST, LARGEST_SAMPLES = 20000, 40000
-STEPS = (3 * SIZE**0.35, 6 * SIZE**0.25)
 
 
-def slope(z: Floats) -> Floats:
-    """The derivative of z + .075 (z^2 - 1)."""
-    return 1 + 0.15 * z
-
-
-def link(z: Floats) -> Floats:
-    """A bounded link."""
-    return np.asarray(np.sin(1.2 * z) + 0.8 * np.cos(1.5 * z) - 0.8 * np.exp(-1.125))
+def experiment(samples: int) -> Experiment:
+    """T4's setting at n = `samples`."""
+    return Experiment(WEAK, samples / SIZE, (3.0, 6.0), (0.35, 0.25))
 
 
 def _products(W: Floats, chunk: int = CHUNK) -> float:
@@ -54,13 +40,11 @@ def _products(W: Floats, chunk: int = CHUNK) -> float:
 
 def weights_rows() -> tuple[Row, ...]:
     """W2 at d = N = 4000, n = 8000, data regenerated from the seed, against its matrix products alone."""
-    rng = np.random.default_rng(0)
-    teacher = Teacher(draw_directions(SIZE, 1, rng), (link,), 0.1)
-    W, a = draw_weights("gaussian", SIZE, SIZE, rng), draw_readout("uniform", SIZE, rng)
-    batch = draw_batch(teacher, SAMPLES, rng)
-    before = [_products(W) for _ in range(3)]
+    setting = experiment(SAMPLES)
+    network = setting.start(np.random.default_rng(0), SIZE)
+    before = [_products(network.W) for _ in range(3)]
     start = time.process_time()
-    second_weights(W, a, (batch, batch), slope, STEPS)
+    W = setting.train(network)
     mine = time.process_time() - start
     # Timed on both sides: the clock drifts.
     limit = float(np.median(before + [_products(W) for _ in range(3)]))
@@ -72,12 +56,9 @@ def weights_rows() -> tuple[Row, ...]:
 
 def lanczos_rows() -> tuple[Row, ...]:
     """The ten leading triples of a W2 of the same size, against its dense SVD."""
-    rng = np.random.default_rng(0)
-    teacher = Teacher(draw_directions(SIZE, 1, rng), (link,), 0.1)
-    W, a = draw_weights("gaussian", SIZE, SIZE, rng), draw_readout("uniform", SIZE, rng)
     # A quarter of the samples: the spectrum is that of a W2, and the time goes to the decompositions.
-    batch = draw_batch(teacher, SAMPLES // 4, rng)
-    second_weights(W, a, (batch, batch), slope, STEPS)
+    setting = experiment(SAMPLES // 4)
+    W = setting.train(setting.start(np.random.default_rng(0), SIZE))
     start = time.process_time()
     found = leading_triples(W, TRIPLES)
     mine = time.process_time() - start

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from benchmarks.ladder import EXPERIMENTS, RATIOS, cosine_rung, outlier_rungs
+from benchmarks.ladder import EXPERIMENTS, RATIOS, cosine_rung, kinked_rungs, outlier_rungs
 from numerics.spike_matrix import predicted_outliers
 
 
@@ -24,3 +24,10 @@ def test_rungs(name: str) -> None:
     assert all(math.isfinite(rung.found.value) and rung.found.stderr > 0 for rung in rungs)
     assert (rungs[2].predicted < 1e-9) == name.endswith("fresh")
     assert rungs[0].what in str(rungs[0])
+
+
+def test_the_first_orders_of_a_kink() -> None:
+    square, beside, _ = kinked_rungs(40, 8)
+    for rung in (square, beside):
+        # What the cut series and the small size add is within these.
+        assert abs(rung.found.value - 1) < 4 * rung.found.stderr + 0.15
