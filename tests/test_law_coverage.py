@@ -1,0 +1,70 @@
+"""Every public numeric function has a law: a property test reaches it, or it is listed here with the reason."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from law_coverage import exercised, is_numeric, public
+
+# What a property test reaches through the function that it names.
+INNER = {
+    "theory.growth:growth": "theory.bounds:bound",
+    "theory.nonlinearity:nonlinearity": "theory.nonlinearity:from_expr theory.pieces:split theory.pieces:merged "
+    "theory.pieces:vanishes theory.zeros:long_power theory.gaussian_terms:parts theory.terms:terms",
+    "theory.kernel_value:value": "theory.kernel_value:without_closed_form theory.plane:integral "
+    "theory.plane:inner_product theory.rotated_plane:integral theory.bivariate:phi2_integral",
+    "theory.hermite:coefficients": "theory.gaussian_moments:rounded",
+    "numerics.covariance:predicted": "numerics.covariance:moment theory.covariance:evaluate theory.covariance:moments "
+    "theory.covariance:readings theory.covariance:printed theory.covariance:rank_one",
+    "numerics.spike_matrix:spike_matrix": "theory.second_step:remainder_variance",
+    "numerics.second_step:regress": "numerics.second_step:fit",
+    "numerics.edge:count_outliers": "numerics.edge:squared_singular_values numerics.edge:outliers_of",
+    "numerics.spiked_spectrum:sector": "numerics.spiked_spectrum:Sector.eigenfunction",
+    "numerics.truncated_spectrum:truncated_sector": "numerics.truncated_spectrum:TruncatedSector.eigenfunction",
+}
+EXEMPT = {
+    "it runs, stores or compares trials and has no formula of its own": "numerics.check numerics.runner numerics.store "
+    "numerics.cluster numerics.fingerprint",
+    "it simulates; the ledger measures it against the theory": "numerics.batch_average:distance numerics.two_steps "
+    "numerics.simulated_risk:simulated_risk numerics.second_step:split_gradient numerics.edge:residual "
+    "numerics.weights:WeightSpectrum.law",
+    "it is true or false, a name or a refusal, and has tables of cases": "theory.catalogue:entry theory.floor:verdict "
+    "theory.hermite:check_convention theory.hermite:check_degree theory.parse:shorten theory.phases:check_batch "
+    "theory.second_step:check_power theory.second_step:check_reading theory.size:brief theory.kink:further_vanishes "
+    "theory.generative:excluded",
+    "it lists or counts directions by exact rules; tests go through the cases": "theory.directions:reach_table "
+    "theory.directions:vanishing_spikes theory.directions:further_orders theory.phases:count theory.phases:left_vector "
+    "theory.kink:crossing theory.generative:generative_exponent theory.generative:level_moment",
+    "it passes a number on, exactly": "theory.second_step:enclosed_rational theory.parse:integer",
+    "it sums a series whose value a check compares with the closed form": "numerics.spiked_kernel:partial_sums",
+}
+INNER_NAMES, EXEMPT_NAMES = ({name for text in table.values() for name in text.split()} for table in (INNER, EXEMPT))
+
+
+def numeric() -> set[str]:
+    """Functions, and the methods of numerics (those of theory are parts of the functions there)."""
+    found = {name for name, value in public() if is_numeric(value)}
+    return {name for name in found if name.startswith("numerics") or "." not in name.split(":")[1]}
+
+
+def test_every_numeric_function_has_a_law_or_a_reason() -> None:
+    listed = INNER_NAMES | EXEMPT_NAMES
+    missing = numeric() - exercised(Path(__file__).parent)
+    assert sorted(name for name in missing if name not in listed and name.split(":")[0] not in listed) == []
+
+
+def test_no_reason_is_out_of_date() -> None:
+    reached = exercised(Path(__file__).parent)
+    everything = {name for name, _ in public()}
+    assert everything | {name.split(":")[0] for name in everything} >= INNER_NAMES | EXEMPT_NAMES
+    assert sorted((INNER_NAMES | EXEMPT_NAMES) & reached) == []
+    assert sorted(set(INNER) - reached) == []
+
+
+def test_what_no_law_names_is_missed(tmp_path: Path) -> None:
+    (tmp_path / "test_one.py").write_text(
+        "from numerics import tracy_widom\nfrom hypothesis import given\n"
+        "def helper(s):\n    return tracy_widom.cdf(s)\n"
+        "@given(...)\ndef test_law(s):\n    helper(s)\ndef test_case():\n    tracy_widom.pdf(0)\n"
+    )
+    assert exercised(tmp_path) == {"numerics.tracy_widom:cdf"}
