@@ -17,6 +17,7 @@ from types import ModuleType
 from typing import Any
 
 PACKAGES = ("theory", "numerics")
+_NO_NUMBER = ("bool", "str", "None")
 _FORMULA = re.compile(r"sp\.(Expr|Eq|Basic|LessThan|MatrixExpr|Integer|Rational|Symbol|Poly)\b|\bPoly\b")
 
 
@@ -48,7 +49,7 @@ def _code(member: Any) -> Any:
 
 
 def is_numeric(value: Any) -> bool:
-    """Whether it gives numbers: no formula (it returns no SymPy), no draw, no class (its methods may)."""
+    """Whether it gives numbers: it returns no SymPy, no text or truth value, draws nothing, is no class."""
     if inspect.isclass(value):
         return False
     try:
@@ -56,7 +57,8 @@ def is_numeric(value: Any) -> bool:
     except ValueError:
         return False
     drawing = any("Generator" in str(p.annotation) for p in signature.parameters.values())
-    return not drawing and not _FORMULA.search(str(signature.return_annotation))
+    given = str(signature.return_annotation)
+    return not drawing and given not in _NO_NUMBER and not _FORMULA.search(given)
 
 
 def exercised(folder: Path) -> set[str]:
