@@ -7,6 +7,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
+_ERROR = re.compile(r"^(!|l\.[0-9]+ |error:|.*\bnot found\b|I can't )", re.IGNORECASE)
 # What in a log says that the page is not as it should be.
 _TROUBLE = re.compile(r"^(!|LaTeX Warning|Package \w+ Warning|pdfTeX warning|Overfull|Underfull|Missing character)")
 SECONDS = 300
@@ -28,6 +29,7 @@ def compile_pdf(source: Path, folder: Path) -> tuple[Path, tuple[str, ...]]:
 
     Errors: TexError if it does not compile or takes longer than five minutes.
     """
+    source, folder = source.resolve(), folder.resolve()  # the engine runs in the folder, not here
     name = engine()
     if name is None:
         raise TexError("no TeX engine (latexmk with pdflatex, or tectonic) is installed")
@@ -41,10 +43,21 @@ def compile_pdf(source: Path, folder: Path) -> tuple[Path, tuple[str, ...]]:
     except subprocess.TimeoutExpired:
         raise TexError(f"{name} did not finish {source.name} in {SECONDS} s") from None
     log = folder / (source.stem + ".log")
-    text = log.read_text(encoding="latin-1") if log.exists() else done.stdout.decode(errors="replace")
+    printed = (done.stdout + done.stderr).decode(errors="replace")
+    text = log.read_text(encoding="latin-1") if log.exists() else printed
     pdf = folder / (source.stem + ".pdf")
     if done.returncode != 0 or not pdf.exists():
-        lines = text.splitlines()
-        at = next((i for i, line in enumerate(lines) if line.startswith("!")), 0)
-        raise TexError(f"{source.name}: " + " ".join(lines[at : at + 4])[:400])
+        raise TexError(
+            f"{source.name}: {_failure(text) or _failure(printed) or f'{name} ended with status {done.returncode}'}"
+        )
     return pdf, tuple(line for line in text.splitlines() if _TROUBLE.match(line))
+
+
+def _failure(text: str) -> str:
+    """TeX's first error with the lines that place it; else the last lines that name an error; else the last lines."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    at = next((i for i, line in enumerate(lines) if line.startswith("!")), None)
+    if at is not None:
+        return " ".join(lines[at : at + 4])[:400]
+    named = [line for line in lines if _ERROR.match(line)]
+    return " ".join((named or lines)[-3:])[-400:]

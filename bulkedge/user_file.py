@@ -5,8 +5,10 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from theory.errors import InputError
 
@@ -43,6 +45,35 @@ def load(path: str, argument: str = "FILE") -> ModuleType:
             sys.modules[name] = shadowed
     _travel_by_value([m for key, m in sys.modules.items() if key not in before], file.resolve().parent)
     return module
+
+
+def exports(path: str, kinds: Sequence[str]) -> dict[str, tuple[Any, ...]]:
+    """What a file exports of these kinds (CHECKS, DERIVATIONS, STATEMENTS), by kind.
+
+    Errors: InputError for a file that exports none of them, and for an export that is no tuple of its objects.
+    """
+    from bulkedge.registry import Statement
+    from derivations.derivation import Derivation
+    from numerics.check import Check
+
+    types: dict[str, Any] = {"CHECKS": Check, "DERIVATIONS": Derivation, "STATEMENTS": Statement}
+    module = load(path)
+    found: dict[str, tuple[Any, ...]] = {}
+    for kind in kinds:
+        wanted, value = types[kind], getattr(module, kind, ())
+        remedy = f"write {kind} = (first, second, ...), a tuple of {wanted.__name__}"
+        if not isinstance(value, list | tuple):
+            raise InputError("FILE", f"{kind} in {path!r} is of type {type(value).__name__}", remedy)
+        for item in value:
+            if not isinstance(item, wanted):
+                raise InputError("FILE", f"{kind} in {path!r} holds one of type {type(item).__name__}", remedy)
+            if not isinstance(item.id, str) or not item.id.strip():
+                raise InputError("FILE", f"{kind} in {path!r} holds a {wanted.__name__} without an ID", "name it")
+        found[kind] = tuple(value)
+    if not any(found.values()):
+        remedy = "give it CHECKS, a tuple of Check, or DERIVATIONS, a tuple of Derivation"
+        raise InputError("FILE", f"{path!r} exports no CHECKS and no DERIVATIONS", remedy)
+    return found
 
 
 def _travel_by_value(modules: list[ModuleType], folder: Path) -> None:

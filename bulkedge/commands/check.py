@@ -183,7 +183,9 @@ def _short(value: float, resolution: float) -> str:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The checks to run and how."""
-    parser.add_argument("names", nargs="*", metavar="ID", help="statement IDs, prefixes of check IDs, or FILE.py")
+    parser.add_argument(
+        "names", nargs="*", default=[], metavar="ID", help="statement IDs, prefixes of check IDs, or FILE.py"
+    )
     parser.add_argument("--full", action="store_true", help="more trials and larger sizes")
     parser.add_argument("--seed", default="0", help="seed of all trials (default 0)")
     parser.add_argument("--errata", action="store_true", help="the printed statements found wrong, and their evidence")
@@ -192,35 +194,19 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def select(names: Sequence[str]) -> tuple[tuple[Check, ...], tuple[Derivation, ...]]:
     """The checks whose ID is named, or begins with a name and a dot, or with a prefix such as "H"; a name that ends
-    in ".py" is a file of the user's own checks and derivations. No name: the whole ledger.
+    in ".py" is a file of the user's own checks and derivations (whole, unless IDs of its own are named beside it).
+    No name: the whole ledger.
 
     Errors: InputError for a name that matches nothing, and for a file without checks and derivations.
     """
-    from bulkedge import registry, user_file
-    from theory.errors import InputError
+    from bulkedge import registry
+    from bulkedge.selection import gather
 
     if not names:
         return registry.checks(), ()
-    chosen: dict[str, Check] = {}
-    derivations: dict[str, Derivation] = {}
-    for name in names:
-        if name.endswith(".py"):
-            module = user_file.load(name)
-            matching = list(getattr(module, "CHECKS", ()))
-            own = {d.id: d for d in getattr(module, "DERIVATIONS", ())}
-            if not matching and not own:
-                remedy = "give it CHECKS, a tuple of Check, or DERIVATIONS, a tuple of Derivation"
-                raise InputError("FILE", f"{name!r} exports no CHECKS and no DERIVATIONS", remedy)
-            derivations |= own
-        else:
-            available = registry.checks()
-            matching = [c for c in available if c.id == name or c.id.startswith(name + ".")]
-            matching = matching or [c for c in available if c.id.startswith(name)]
-            if not matching:
-                ids = ", ".join(dict.fromkeys(registry.owner(c.id) for c in available))
-                raise InputError("ID", f"no check is named {name[:40]!r} or begins with it", f"checks exist for {ids}")
-        chosen.update((c.id, c) for c in matching)
-    return tuple(chosen.values()), tuple(derivations.values())
+    kinds: dict[str, Sequence[Any]] = {"CHECKS": registry.checks(), "DERIVATIONS": ()}
+    found = gather(names, kinds, "no check", "checks exist for")
+    return tuple(found["CHECKS"].values()), tuple(found["DERIVATIONS"].values())
 
 
 def select_errata(names: Sequence[str]) -> tuple[tuple[str, Erratum], ...]:
@@ -232,7 +218,11 @@ def select_errata(names: Sequence[str]) -> tuple[tuple[str, Erratum], ...]:
     from theory.errors import InputError
 
     found = tuple((s.id, e) for s in registry.statements() for e in s.errata)
-    chosen = tuple((id, e) for id, e in found if not names or any(id.startswith(name) for name in names))
+    from bulkedge.selection import matching
+
+    ids = {id for id, _ in found}
+    wanted = ids if not names else {id for name in names for id in matching(name, ids)}
+    chosen = tuple((id, e) for id, e in found if id in wanted)
     if not chosen:
         known = ", ".join(dict.fromkeys(id for id, _ in found))
         raise InputError("ID", f"no erratum belongs to {', '.join(names)[:40]!r}", f"errata exist for {known}")
@@ -240,7 +230,7 @@ def select_errata(names: Sequence[str]) -> tuple[tuple[str, Erratum], ...]:
 
 
 def check(
-    names: Sequence[str] = (),
+    names: str | Sequence[str] = (),
     *,
     full: bool = False,
     seed: int = 0,
@@ -266,7 +256,9 @@ def check(
     [('H4', 'CONFIRMED', 'REFUTED')]
     """
     from bulkedge import registry
+    from bulkedge.selection import given
 
+    names = given(names)
     found = select_errata(names) if errata else ()
     derived: tuple[Derivation, ...] = ()
     if errata:

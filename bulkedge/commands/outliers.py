@@ -114,7 +114,7 @@ def outliers(
     Lambda = min(L - 1, floor(alpha2/(1/2 - alpha1))), total = 1 + Lambda.
     Valid for: exponents in [0, 1/2); paper T's scaling (W0 with entries of variance 1/d, readout N(0, 1/N)).
     `count` drops what the batch, the readout's law, the activation and the labels' mean remove, and adds the left
-    vectors a^k|a| of a kink with a reused batch (theory.phases.count).
+    vectors a^k|a| of a kink with a reused batch (theory.phases.count). `degree` must be the activation's own.
     Convention: a float is read as the decimal it prints as, so that 0.35 is 7/20.
     Accuracy: exact.  Errors: InputError.  Source: T1.
 
@@ -124,7 +124,7 @@ def outliers(
     1
     """
     from theory.errors import InputError
-    from theory.parse import integer, number
+    from theory.parse import integer, number, shorten
     from theory.phases import count, phase
 
     exponents = [number(x, name) for x, name in ((alpha1, "alpha1"), (alpha2, "alpha2"))]
@@ -141,6 +141,13 @@ def outliers(
         from theory.phases import check_batch
 
         sigma, centred = nonlinearity(activation, "activation"), labels == "centred"
+        if sigma.degree != cap:
+            own = "no polynomial" if sigma.degree is None else f"a polynomial of degree {sigma.degree}"
+            remedy = "give degree inf" if sigma.degree is None else f"give degree {sigma.degree}"
+            problem = (
+                f"{'inf' if cap is None else cap} contradicts the activation {shorten(sigma.name)}, which is {own}"
+            )
+            raise InputError("degree", problem, f"{remedy}, or leave the activation out")
         missing = vanishing_spikes(sigma, check_batch(batch), min(point.Lambda, EXAMINED), centred)
         if batch == "reused":
             further = further_orders(sigma, min(point.uncapped, EXAMINED), centred)

@@ -48,7 +48,9 @@ class PaperResult(Result):
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """What to write, and where."""
-    parser.add_argument("names", nargs="*", metavar="ID", help="statements or derivations, or FILE.py (default: all)")
+    parser.add_argument(
+        "names", nargs="*", default=[], metavar="ID", help="statements or derivations, or FILE.py (default: all)"
+    )
     parser.add_argument("--out", required=True, metavar="DIR", help="the folder to write to")
     parser.add_argument("--no-ledger", action="store_true", help="leave the checks out (they take a few minutes)")
     parser.add_argument("--seed", default="0", help="seed of the checks (default 0)")
@@ -56,7 +58,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def paper(
-    names: Sequence[str] = (),
+    names: str | Sequence[str] = (),
     *,
     out: str,
     ledger: bool = True,
@@ -83,10 +85,11 @@ def paper(
     from bulkedge import __version__, tex
     from bulkedge.book import book
     from bulkedge.output import output_folder
-    from bulkedge.selection import entries, select
+    from bulkedge.selection import entries, given, select
     from derivations.render import as_latex, document
 
     workers.check_address(cluster)
+    names = given(names)
     chosen = select(names)
     how: dict[str, Any] = {"seed": seed, "jobs": jobs, "store": store, "cluster": cluster}
     with output_folder(out) as folder:

@@ -51,7 +51,7 @@ class ReportResult(Result):
 def configure(parser: argparse.ArgumentParser) -> None:
     """Where to, and how the checks are run."""
     parser.add_argument("out", metavar="DIR", help="the folder to write index.html to")
-    parser.add_argument("names", nargs="*", metavar="ID", help="statements, or FILE.py (default: all)")
+    parser.add_argument("names", nargs="*", default=[], metavar="ID", help="statements, or FILE.py (default: all)")
     parser.add_argument("--full", action="store_true", help="more trials and larger sizes")
     parser.add_argument("--seed", default="0", help="seed of the checks (default 0)")
     workers.configure(parser)
@@ -59,7 +59,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def report(
     out: str,
-    names: Sequence[str] = (),
+    names: str | Sequence[str] = (),
     *,
     full: bool = False,
     seed: int = 0,
@@ -81,8 +81,9 @@ def report(
     from bulkedge import __version__, page, registry
     from bulkedge.commands.check import run_selected
     from bulkedge.output import output_folder
-    from bulkedge.selection import entries, select
+    from bulkedge.selection import entries, given, select
 
+    names = given(names)
     chosen = select(names)
     how: dict[str, Any] = {"full": full, "seed": seed, "jobs": jobs, "store": store, "cluster": cluster}
     with output_folder(out, "DIR") as folder:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import difflib
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -79,15 +78,18 @@ def show(id: str) -> ShowResult:
     'Marchenko-Pastur law: edges, density, atom, moments and transforms at any ratio and scale'
     """
     from bulkedge import registry
+    from bulkedge.selection import nearest
     from derivations.latex import latex
     from theory.errors import InputError
+    from theory.parse import shorten
 
     by_id = {s.id: s for s in registry.statements()}
-    if id not in by_id:
-        near = difflib.get_close_matches(id, by_id, n=1)
-        hint = f"did you mean {near[0]}?" if near else f"the statements are {', '.join(by_id)}"
-        raise InputError("ID", f"unknown statement {id[:40]!r}", hint)
-    statement = by_id[id]
+    statement = by_id.get(id) or by_id.get(str(id).upper())
+    if not isinstance(id, str) or statement is None:
+        near = nearest(str(id), by_id)
+        hint = f"did you mean {near}?" if near else f"the statements are {', '.join(by_id)}"
+        raise InputError("ID", f"unknown statement {shorten(id)}", hint + " (bulkedge paper FILE.py writes your own)")
+    id = statement.id
     expression = statement.expression()
     checks = tuple((c.id, c.claim, c.control.mistake) for c in registry.checks() if registry.owner(c.id) == id)
     derivations = tuple(d.title for d in registry.derivations() if registry.owner(d.id) == id)

@@ -128,3 +128,26 @@ def test_a_tower_of_outliers_is_counted_not_listed(capsys: pytest.CaptureFixture
     assert status == 0
     assert found["Lambda"] == 10**22 // 4
     assert len(found["exponents"]) == 50
+
+
+@pytest.mark.parametrize(
+    ("activation", "degree", "remedy"),
+    [
+        ("z+He(2,z)", "5", "give degree 2"),
+        ("z+He(2,z)", "inf", "give degree 2"),
+        ("tanh", "3", "give degree inf"),
+        ("relu", "1", "give degree inf"),
+    ],
+)
+def test_a_degree_that_contradicts_the_activation_is_refused(activation: str, degree: str, remedy: str) -> None:
+    with pytest.raises(InputError, match=remedy) as error:
+        bulkedge.outliers("0.4", "0.45", degree=degree, activation=activation)
+    assert error.value.argument == "degree"
+
+
+@pytest.mark.parametrize("alpha2", ["0.05", "0.2", "0.45"])
+def test_no_more_outliers_are_counted_than_the_degree_allows(alpha2: str) -> None:
+    """z + He_2: sigma'' is constant and sigma''' vanishes, so that spike 1 is the last at any size of the steps."""
+    found = bulkedge.outliers("0.4", alpha2, degree=2, activation="z+He(2,z)")
+    assert found.count.total == found.total == min(2, found.phase.uncapped + 1)
+    assert not any("examined" in note for note in found.notes)
