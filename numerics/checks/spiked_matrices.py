@@ -80,6 +80,16 @@ def coverage(rng: np.random.Generator, size: int, ratio: float, strength: float)
     return {"covered": float(np.mean([i.lower <= strength <= i.upper for i in intervals]))}
 
 
+def coverage_below(rng: np.random.Generator, size: int, ratio: float, spike: float) -> dict[str, float]:
+    """The share of 80 per cent intervals that hold a population eigenvalue below the bulk."""
+    data = rng.standard_normal((_BATCH, size, round(ratio * size)))
+    data[:, :, 0] *= np.sqrt(spike)
+    smallest = np.linalg.eigvalsh(np.swapaxes(data, 1, 2) @ data / size)[:, 0]
+    model = covariance(round(ratio * size) / size)
+    intervals = [model.interval(float(s), size, level=0.8) for s in smallest]
+    return {"covered": float(np.mean([i.lower <= spike <= i.upper for i in intervals]))}
+
+
 def _variance_of(matrices: NDArray[np.float64], root: bool = False) -> float:
     largest = np.linalg.eigvalsh(matrices)[:, -1]
     return float(np.var(np.sqrt(largest) if root else largest, ddof=1))
@@ -216,6 +226,15 @@ CHECKS = (
         (0.8, float(2 * ndtr(ndtri(0.9) / np.sqrt(2)) - 1)),
         "the variance of complex noise, half as large",
         MonteCarlo(partial(coverage, ratio=0.5, strength=1.8), "covered", 100, 30, 200),
+        0.08,
+    ),
+    _check(
+        "R3.interval.below",
+        "coverage of the 80 per cent interval for a population eigenvalue of 0.15 below the bulk, c = 1/4",
+        "derived here (numerics/spike.py)",
+        (0.8, float(2 * ndtr(ndtri(0.9) / np.sqrt(2)) - 1)),
+        "the variance of complex noise, half as large",
+        MonteCarlo(partial(coverage_below, ratio=0.25, spike=0.15), "covered", 160, 30, 200),
         0.08,
     ),
     _variance(
