@@ -93,13 +93,17 @@ def seconds(
 ) -> float:
     """The best of a few runs by a clock of processor time (`before` runs untimed each time, to empty caches)."""
     best = float("inf")
-    for _ in range(repeats):
-        if before is not None:
-            before()
-        gc.collect()
-        start = clock()
-        work()
-        best = min(best, clock() - start)
+    gc.collect()
+    gc.disable()  # once: a collection between short runs would leave their data out of the cache
+    try:
+        for _ in range(repeats):
+            if before is not None:
+                before()
+            start = clock()
+            work()
+            best = min(best, clock() - start)
+    finally:
+        gc.enable()
     return best
 
 

@@ -319,7 +319,7 @@ PATHS = {
     "general": Path("density of a general population", "points", ladder(3000, 30000), 1, _general),
     "exact": Path("exact ReLU coefficients, all to K", "K", ladder(100, 1000), 2, _exact, forget),
     "enclosure": Path("enclosed tanh coefficient", "digits", ladder(60, 600), 3, _enclosure, forget),
-    "weights": Path("weights report, 19 simulated matrices, d = N", "N", ladder(160, 1600), 3, _weights),
+    "weights": Path("weights report, 19 simulated matrices, d = N", "N", ladder(300, 3000), 3, _weights),
     "tracy_widom": Path("Tracy-Widom cdf", "points", ladder(50, 500), 1, _tracy_widom, _forget_tracy_widom),
     "large_width": Path("large-N risk after a step eta = 2 sqrt N", "N", ladder(10**3, 10**4), 0, _large_width),
     "spiked_features": Path("C1, sample ratios", "points", ladder(5, 50), 1, _spiked_features),
