@@ -52,4 +52,81 @@ BIBLIOGRAPHY = {
         "Mathematics of the USSR-Sbornik 1, 1967",
     ),
     "BS": ("Z. Bai, J. W. Silverstein", "Spectral analysis of large dimensional random matrices", "Springer, 2010"),
+    "Mehler": (
+        "F. G. Mehler",
+        "Ueber die Entwicklung einer Function von beliebig vielen Variablen nach Laplaceschen Functionen "
+        "hoeherer Ordnung",
+        "Journal fuer die reine und angewandte Mathematik 66, 1866",
+    ),
+    "Price": (
+        "R. Price",
+        "A useful theorem for nonlinear devices having Gaussian inputs",
+        "IRE Trans. Inform. Theory 4, 1958",
+    ),
+    "SC": (
+        "J. W. Silverstein, S.-I. Choi",
+        "Analysis of the limiting spectral distribution of large dimensional random matrices",
+        "Journal of Multivariate Analysis 54, 1995",
+    ),
+    "Johnstone": (
+        "I. M. Johnstone",
+        "On the distribution of the largest eigenvalue in principal components analysis",
+        "Annals of Statistics 29, 2001",
+    ),
+    "Baik": (
+        "J. Baik, J. W. Silverstein",
+        "Eigenvalues of large sample covariance matrices of spiked population models",
+        "Journal of Multivariate Analysis 97, 2006",
+    ),
+    "Paul": (
+        "D. Paul",
+        "Asymptotics of sample eigenstructure for a large dimensional spiked covariance model",
+        "Statistica Sinica 17, 2007",
+    ),
+    "CDF": (
+        "M. Capitaine, C. Donati-Martin, D. Feral",
+        "The largest eigenvalues of finite rank deformation of large Wigner matrices: convergence and nonuniversality "
+        "of the fluctuations",
+        "Annals of Probability 37, 2009",
+    ),
+    "KN": (
+        "S. Kritchman, B. Nadler",
+        "Non-parametric detection of the number of signals: hypothesis testing and random matrix theory",
+        "IEEE Transactions on Signal Processing 57, 2009",
+    ),
+    "Bornemann": (
+        "F. Bornemann",
+        "On the numerical evaluation of distributions in random matrix theory: a review",
+        "Markov Processes and Related Fields 16, 2010",
+    ),
+    "BN": (
+        "F. Benaych-Georges, R. R. Nadakuditi",
+        "The eigenvalues and eigenvectors of finite, low rank perturbations of large random matrices",
+        "Advances in Mathematics 227, 2011",
+    ),
+    "BY": (
+        "Z. Bai, J. Yao",
+        "On sample eigenvalues in a generalized spiked population model",
+        "Journal of Multivariate Analysis 106, 2012",
+    ),
+    "Ma": (
+        "Z. Ma",
+        "Accuracy of the Tracy-Widom limits for the extreme eigenvalues in white Wishart matrices",
+        "Bernoulli 18, 2012",
+    ),
+    "Daniely": (
+        "A. Daniely, R. Frostig, Y. Singer",
+        "Toward deeper understanding of neural networks: the power of initialization and a dual view on expressivity",
+        "NIPS 2016",
+    ),
+    "Bach": (
+        "F. Bach",
+        "Breaking the curse of dimensionality with convex neural networks",
+        "Journal of Machine Learning Research 18, 2017",
+    ),
+    "FW": (
+        "Z. Fan, Z. Wang",
+        "Spectra of the conjugate kernel and neural tangent kernel for linear-width neural networks",
+        "NeurIPS 2020",
+    ),
 }

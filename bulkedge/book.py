@@ -109,7 +109,7 @@ def statements(chosen: Sequence[Entry]) -> str:
     """The statements, by ID."""
     parts = ["\\section{Statements}\n"]
     for st in chosen:
-        parts.append(rf"\subsection*{{{escape(st.id)}\quad {prose(st.title)}}}" + "\n")
+        parts.append(rf"\subsection*{{\boldmath {escape(st.id)}\quad {prose(st.title)}}}" + "\n")
         parts.append(_claims(st))
         items = [prose(a) for a in st.assumptions]
         items.append(f"Status: {prose(st.status)}. Source: {prose('; '.join(st.sources))}.")

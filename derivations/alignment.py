@@ -40,7 +40,7 @@ def _products() -> Iterator[Step]:
         Given(),
         "b_i.b_k is the mean over pairs of samples of (x.x') F_i F_k': of two different ones the means of x F along "
         "beta and along the rest of u; of a sample with itself |x|^2/n = d/n; and with a reused batch (iota = 1) the "
-        "memory term of T3.memory, the mean of (y' F_i' F_k + y F_k' F_i) d/n with ' the derivative or the sample",
+        "memory term of T3.memory, averaged over both samples",
     )
     inserted = E(s.z * F) * E(s.z * H) + spread**2 * E(F.diff(q)) * E(H.diff(q)) + rest
     yield Step(inserted, "=", "with Stein's formula for both")

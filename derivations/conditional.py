@@ -90,10 +90,12 @@ def _resolvent_moves(expression: sp.Expr) -> sp.Expr:
     return expression.subs(_Q.diff(_t), -_Q * slope * _Q)
 
 
+_b, _bT = (sp.Symbol(name, commutative=False) for name in ("b", "b^T"))
+
+
 def _brackets() -> list[sp.Expr]:
     """R_k = E[(y - features.theta)^2 | kappa_k] at theta = Q b."""
-    b, bT = (sp.Add(*(_p[k] * _v[k] * side[k] for k in _NODES)) for side in (_c, _cT))
-    return [_e[k] - _cT[k] * _Q * b - bT * _Q * _c[k] + bT * _Q * _S[k] * _Q * b for k in _NODES]
+    return [_e[k] - _cT[k] * _Q * _b - _bT * _Q * _c[k] + _bT * _Q * _S[k] * _Q * _b for k in _NODES]
 
 
 def _variation_claim() -> sp.Eq:
@@ -101,11 +103,13 @@ def _variation_claim() -> sp.Eq:
 
 
 def _variation() -> Iterator[Step]:
-    b, bT = (sp.Add(*(_p[k] * _v[k] * side[k] for k in _NODES)) for side in (_c, _cT))
+    for name, side in ((_b, _c), (_bT, _cT)):
+        sums = sp.Add(*(_p[k] * _v[k] * side[k] for k in _NODES))
+        yield Step(sums, Given(define=name), "the mean of c v over the nodes")
     yield Step(
-        sp.Add(*(_p[k] * _e[k] * _v[k] for k in _NODES)) - bT * _Q * b,
+        sp.Add(*(_p[k] * _e[k] * _v[k] for k in _NODES)) - _bT * _Q * _b,
         Given(name=_F),
-        "the free energy, whose derivative at t = 0 is the test risk; e_k = E[y^2 | kappa_k], b = sum of p_k v_k c_k",
+        "the free energy, whose derivative at t = 0 is the test risk; e_k = E[y^2 | kappa_k]",
     )
     yield Step(
         sp.Add(*(_p[k] * _dv[k] * bracket for k, bracket in zip(_NODES, _brackets(), strict=True))),

@@ -8,7 +8,7 @@ from typing import Any
 import sympy as sp
 
 from derivations.derivation import Given, Relation, Verified, named
-from derivations.latex import GREEK, latex, latex_lines, symbol_name, visual_width
+from derivations.latex import GREEK, decimal, latex, latex_lines, symbol_name, visual_width
 
 # What text may contain beside ASCII, and how pdfLaTeX writes it.
 _MARKS = {
@@ -52,13 +52,15 @@ def escape(text: str) -> str:
 
 
 # A name of the theory: mu1_star, psi1, w_i*, c*_1, sigma''. A letter in a word, or the s after an apostrophe, is none.
-_NAME = r"(?<![\w'])[A-Za-z]+\d*(?:\*?_[A-Za-z0-9]+)?(?:_star)?\*?'*"
+_NAME = r"(?<![A-Za-z_'])[A-Za-z]+\d*(?:\*?_(?:[A-Za-z0-9]+|\{[^{}]*\}|[-+]+(?:,[a-z])?))?(?:_star)?\*?(?:'+(?!\w))?"
 _BRACKET = r"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"
 _TOKENS = re.compile(
     rf"(?P<op><=|>=|->|\+-|-\+|!=|~)|sqrt ?(?P<root>{_BRACKET}|\w+)"
     rf"|\^(?P<power>{_BRACKET}|\{{[^{{}}]*\}}|-?\d+|-?[A-Za-z]\w*\*?)"
-    rf"|\b(?P<big>sum|inf|sup|lim|E(?!_j\b))_(?P<below>\{{[^{{}}]*\}}|\w+)|(?<=[|)\]])_(?P<under>\w+|\+)"
-    rf"|(?P<mean>\bE(?= (?!is\b|has\b|and\b|of\b)[a-zA-Z|(\[])|(?<=\|)E(?=\|))|(?P<word>e\.g\.|i\.e\.|a\.e\.)"
+    rf"|\b(?P<big>sum|inf|sup|lim|E(?!_j\b|_inf\b))_(?P<below>\{{[^{{}}]*\}}|\w+)|(?<=[|)\]])_(?P<under>\w+|[-+])"
+    rf"|(?P<mean>\bE(?=\[| (?!is\b|has\b|and\b|of\b)[a-zA-Z|(\[])|(?<=\|)E(?=\|))|(?P<word>e\.g\.|i\.e\.|a\.e\."
+    rf"|(?:gamma|beta)(?= function| integral)|delta(?= function| method))"
+    rf"|(?P<times>(?:(?<=\b[dnNpm])|(?<= n1)) x (?=[dnNpm]\b))|(?P<decimal>\d+(?:\.\d+)?e[-+]?\d+)"
     rf"|(?P<dot>(?<=[\w'*])\.(?=[A-Za-z]))|(?P<name>{_NAME})|(?P<rest>.)",
     re.DOTALL,
 )
@@ -101,6 +103,10 @@ def _token(match: re.Match[str], text: str) -> str:
         return rf"\({{}}^{{{_formula(match['power'])}}}\)"
     if match["big"]:
         return rf"\({_BIG[match['big']]}_{{{_formula(match['below'])}}}\)"
+    if match["times"]:
+        return r" \(\times\) "
+    if match["decimal"]:
+        return rf"\({decimal(match['decimal'])}\)"
     if match["under"]:
         return rf"\({{}}_{{{_formula(match['under'])}}}\)"
     if match["mean"]:
@@ -128,18 +134,21 @@ _LAST_NAME, _FIRST_NAME = re.compile(rf"{_NAME}$"), re.compile(_NAME)
 
 def _symbol(name: str) -> str | None:
     """The LaTeX of a name of the theory; None for a word."""
-    found = re.fullmatch(r"([A-Za-z]+)(\d*)(\*?)(?:_([A-Za-z0-9]+?))?(_star)?(\*?)('*)", name)
+    found = re.fullmatch(r"([A-Za-z]+)(\d*)(\*?)(?:_([A-Za-z0-9]+?|\{.*\}|[-+,a-z]+))?(_star)?(\*?)('*)", name)
     if found is None:
         return None
     head, digits, star, below, starred, end, primes = found.groups()
-    if name in {"oo", "lam"}:
-        return r"\infty" if name == "oo" else r"\lambda"
+    if name in {"oo", "lam", "ell"}:
+        return {"oo": r"\infty", "lam": r"\lambda", "ell": r"\ell"}[name]
     indexed = below is not None and (len(head) == 1 or head in {"He", "eta"} or head in GREEK)
     lone = len(head) == 1 and not digits and (head not in _NO_NAMES or bool(star or end or primes))
     numbered = len(head) == 1 and bool(digits) and (head.islower() or head in "WFX")
     if not (indexed or lone or (below is None and (head in GREEK or numbered))):
         return None
     star = "_star" if star or starred or end else ""
+    if below is not None and not below.isalnum():
+        inner = _formula(below).replace("-+", r"\mp")
+        return f"{symbol_name(head + digits)}_{{{inner}}}" + (r"^{\star}" if star else "") + primes
     return symbol_name(head + digits + (f"_{below}" if below else "") + star) + primes
 
 
@@ -170,8 +179,11 @@ def display(expression: Any, sign: str = "", name: str = "") -> list[str]:
 
 
 def _sentence(reason: str) -> str:
-    """A reason with a capital, unless it begins with a letter that is a symbol."""
-    return reason if len(re.split(r"\W", reason, maxsplit=1)[0]) < 2 else reason[0].upper() + reason[1:]
+    """A reason with a capital, unless it begins with a name of the theory."""
+    first = re.split(r"[^\w'*]", reason, maxsplit=1)[0]
+    article = first == "a" and re.match(r"a [a-zA-Z-]{2}", reason)
+    plain = first.isalpha() and len(first) > 1 and _symbol(first) is None
+    return reason[0].upper() + reason[1:] if article or plain else reason
 
 
 def _lead(relation: Relation) -> tuple[str, str]:
@@ -185,7 +197,7 @@ def _lead(relation: Relation) -> tuple[str, str]:
 def as_latex(verified: Verified) -> str:
     """Title, claim, conditions and the chain of steps, each with its reason and how it was verified."""
     d = verified.derivation
-    parts = [rf"\subsection*{{{escape(d.id)}\quad {prose(d.title)}}}"]
+    parts = [rf"\subsection*{{\boldmath {escape(d.id)}\quad {prose(d.title)}}}"]
     if d.notation:
         parts.append(prose(d.notation) + r"\par")
     parts.append(r"\noindent\textbf{Claim.}")

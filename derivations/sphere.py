@@ -36,7 +36,7 @@ def _eigenvalues() -> Iterator[Step]:
             _differentiated(degree),
             f"differentiated {degree} times, is P_{degree} times the density",
         )
-    yield Step(sp.Integral(_t**_a * (1 - _t**2) ** _b, (_t, 0, 1)), Given(), "a beta integral")
+    yield Step(sp.Integral(_t**_a * (1 - _t**2) ** _b, (_t, 0, 1)), Given(), "an integral of Euler")
     beta = sp.gamma((_a + 1) / 2) * sp.gamma(_b + 1) / (2 * sp.gamma((_a + 1) / 2 + _b + 1))
     yield Step(beta, "=", "in gamma functions")
     # l integrations by parts: (-1)^l against the formula's sign, and the falling factorial of p.

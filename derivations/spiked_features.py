@@ -37,7 +37,7 @@ def _drop() -> Iterator[Step]:
     yield Step(mu1**2 * b**2 * ((_s**2 - 1) + r), "=", "in Hermite polynomials of s")
     square = sp.Integral((mu1**2 * b**2 * ((z**2 - 1) + r)) ** 2 * _density, (z, -sp.oo, sp.oo))
     norm = (mu1**2 * b**2) ** 2 * (2 + r**2)
-    yield Step(square, Given(), "its norm: weighed by R0 every component but the linear one counts M1 times")
+    yield Step(square, Given(), "its norm: weighed by R_0 every component but the linear one counts M_1 times")
     yield Step(norm, "=", "2 from He_2, r^2 from the constant")
     rho = _star[1] / b
     projection = 2 * mu1**2 * b**2 * _star[2] * rho**2 * M1

@@ -74,14 +74,14 @@ STATEMENTS = (
         assumptions=(
             _PROPORTIONAL,
             "rows of W0 of unit norm, E sigma(z) = 0, centred link; spikes of unbounded strength",
-            "Delta_1 = lam c*_1^4 M2/b^2; constants in the span (an intercept): 4/(2 + r^2) becomes 2",
+            "Delta_1 = lam c*_1^4 M_2/b^2; constants in the span (an intercept): 4/(2 + r^2) becomes 2",
             "Gaussian equivalence of F0 (conjectured by the paper)",
         ),
         sources=("M, Theorems 4.4 and 4.5 (factor 4/3)", "derived here: the reading full, any l"),
         status="conjectured",
         errata=(
             Erratum(
-                printed="Delta_2 = Delta_1 + (4/3) lam c*_1^4 c*_2^2 M1/b^4",
+                printed="Delta_2 = Delta_1 + (4/3) lam c*_1^4 c*_2^2 M_1/b^4",
                 found="the second left direction is mu1^2 t^2 + v, whose projection has another norm",
                 corrected="the factor is 4/(2 + r^2), r = 1 + v/(mu1^2 b^2)",
                 evidence=("M2.projection",),

@@ -11,6 +11,7 @@ import pytest
 
 import bulkedge
 from bulkedge import book, registry, tex
+from bulkedge.bibliography import BIBLIOGRAPHY
 from bulkedge.selection import entries, select
 from derivations.derivation import Derivation, DerivationError, Step
 from derivations.render import as_latex, document, prose
@@ -144,6 +145,15 @@ def test_no_name_is_printed_raw() -> None:
         assert set(re.findall(r"\w+\\_\w*", words)) <= {r"rank\_one", r"second\_step"}, sentence
 
 
+def test_every_work_that_is_named_with_its_year_is_in_the_bibliography() -> None:
+    known = [" ".join(entry) for entry in BIBLIOGRAPHY.values()]
+    sources = [t for st in registry.statements() for t in st.sources] + [d.source for d in registry.derivations()]
+    named = {found for t in sources for found in re.findall(r"([A-Z][a-z][\w-]*)[^;(]*?((?:1[89]|20)\d\d)", t)}
+    assert len(named) >= 14
+    for author, year in named:
+        assert any(author in work and year in work for work in known), (author, year)
+
+
 @functools.cache
 def _book() -> str:
     return book.book(entries(select(())), registry.derivations(), (_result(),), "1")
@@ -159,7 +169,21 @@ def test_the_book_compiles_without_a_warning(tmp_path: Path) -> None:
 
 
 @pytest.mark.tex
-def test_a_derivation_compiles_on_its_own(tmp_path: Path) -> None:
+def test_every_derivation_compiles_on_its_own(tmp_path: Path) -> None:
+    # The files differ in their bodies only: one document holds all of them, each on pages of its own.
+    bodies = [as_latex(d.verify()) for d in registry.derivations()]
+    files = [document(body) for body in bodies]
+    assert len({file.replace(body, "") for file, body in zip(files, bodies, strict=True)}) == 1
+    source = tmp_path / "all.tex"
+    source.write_text(document("\\clearpage\n".join(bodies)))
+    pdf, warnings = tex.compile_pdf(source, tmp_path)
+    assert warnings == ()
+    pages = subprocess.run(["pdfinfo", str(pdf)], capture_output=True, text=True, check=True).stdout
+    assert int(re.findall(r"Pages:\s+(\d+)", pages)[0]) >= len(bodies)
+
+
+@pytest.mark.tex
+def test_one_file_compiles_on_its_own(tmp_path: Path) -> None:
     source = tmp_path / "one.tex"
     source.write_text(document(as_latex(registry.derivations()[-1].verify())))
     assert tex.compile_pdf(source, tmp_path)[1] == ()
