@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import sympy as sp
 
 from bulkedge.bibliography import BIBLIOGRAPHY
-from derivations.latex import latex
+from derivations.latex import decimal, latex
 from derivations.render import PREAMBLE, as_latex, display, escape, prose, rows
 from theory import symbols as s
 
@@ -125,7 +125,8 @@ def ledger(results: Sequence[CheckResult]) -> str:
         measured = f"{r.measured.value:.6g} +- {r.measured.stderr or r.measured.bias:.1g}"
         control = f"{r.check.control.mistake}: {r.control_predicted:.6g}, {r.control.value}"
         claim = rf"\textbf{{{escape(r.check.id)}}} {prose(r.check.claim)}"
-        body.append((claim, f"{r.predicted:.6g}", prose(measured), r.verdict.value, prose(control)))
+        predicted = decimal(f"{r.predicted:.6g}")
+        body.append((claim, rf"\({predicted}\)", prose(measured), r.verdict.value, prose(control)))
     columns = (
         r"@{}>{\raggedright\arraybackslash}p{0.32\linewidth}l>{\raggedright\arraybackslash}p{0.13\linewidth}"
         r"l>{\raggedright\arraybackslash}p{0.23\linewidth}@{}"
@@ -160,7 +161,7 @@ def bibliography() -> str:
         by = escape(authors) + ". " if authors else ""
         end = "" if title.endswith("?") else "."
         items.append(rf"\bibitem[{key}]{{{key}}} {by}\emph{{{escape(title)}}}{end} {escape(where)}." + "\n")
-    return "\\begin{thebibliography}{MP}\n" + "".join(items) + "\\end{thebibliography}\n"
+    return "\\begin{thebibliography}{Bornemann}\n" + "".join(items) + "\\end{thebibliography}\n"
 
 
 HOW_TO_READ = (
