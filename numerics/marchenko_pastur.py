@@ -184,6 +184,8 @@ class MarchenkoPastur:
         """sin(t/2) and cos(t/2)."""
         lower, upper = self.edges
         inside = np.clip(values, lower, upper)
+        if lower == upper:
+            return np.zeros_like(inside), np.ones_like(inside)
         span = 1 / (upper - lower)
         return np.sqrt((inside - lower) * span), np.sqrt((upper - inside) * span)
 
