@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from numerics.covariance import Step, _label_moments, moment
+from numerics.covariance import Step, label_moments, moment
 from numerics.functions import gauss_nodes, vectorised
 from numerics.spiked_spectrum import multiplicity
 from numerics.truncated_spectrum import angular_factor, hermite_table
@@ -59,7 +59,7 @@ def _laws(step: Step, d: int) -> tuple[Weights, Weights]:
     """The law averaged over batches and the Gaussian of the same covariance."""
     n, m = round(step.alpha * d), round(step.beta * d)
     kappa = moment(step, symbols.act[1]) * step.eta(d) / (n * m)
-    label2, mean1, twice = _label_moments(step)
+    label2, mean1, twice = label_moments(step.functions()[1], step.noise)
     energy = kappa**2 * n * label2
     mean, spread = kappa * n * mean1, kappa * math.sqrt(n * (twice - mean1**2))
     b, wb = _gauss_hermite(20)

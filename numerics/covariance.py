@@ -53,6 +53,7 @@ def _moments(step: Step) -> symbols.Moments:
     return symbols.moments(*step.functions(), exact_real(step.noise, "noise"))
 
 
+@functools.cache
 def predicted(step: Step, d: int, reading: str = "full") -> tuple[float, float]:
     """A - 1 and B of a reading at dimension d (`printed`, `rank_one`, `full`).
 
@@ -119,7 +120,7 @@ def trial(rng: np.random.Generator, size: int, step: Step) -> dict[str, float]:
     # The control variates: the rank-one parts, whose exact means are known.
     front = size * rate**2 / m**2 * c1**2
     u = x.X.T @ x.y / n
-    label2, mean1, twice = _label_moments(step)
+    label2, mean1, twice = label_moments(step.functions()[1], step.noise)
     spike -= front * (u[0] ** 2 - mean1**2 - (twice - mean1**2) / n)
     bulk -= size * rate**2 / m**2 / n * moment(step, symbols.slope2) * (float(np.mean(x.y**2)) - label2)
     A, B = predicted(step, size)
@@ -127,13 +128,11 @@ def trial(rng: np.random.Generator, size: int, step: Step) -> dict[str, float]:
 
 
 @functools.cache
-def _label_moments(step: Step) -> tuple[float, float, float]:
-    """E y^2, E z y, E z^2 y^2, by quadrature (not from the symbols that are checked)."""
-    g = step.functions()[1]
-    z, w = gauss_nodes([float(b) for b in g.kinks])
-    values = vectorised(g)(z)
-    noise = step.noise**2
-    return float(w @ values**2) + noise, float(w @ (z * values)), float(w @ (z * values) ** 2) + noise
+def label_moments(link: Nonlinearity, noise: float) -> tuple[float, float, float]:
+    """E y^2, E z y, E z^2 y^2 of y = g(z) + noise eps, by quadrature (not from the symbols that are checked)."""
+    z, w = gauss_nodes([float(b) for b in link.kinks])
+    values = vectorised(link)(z)
+    return float(w @ values**2) + noise**2, float(w @ (z * values)), float(w @ (z * values) ** 2) + noise**2
 
 
 def conditional_trial(rng: np.random.Generator, size: int, step: Step) -> dict[str, float]:

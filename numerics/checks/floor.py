@@ -94,7 +94,7 @@ CHECKS = (
         claim="erf on erf: one step eta = 2.5 sqrt N takes the risk below the floor of kernels",
         source=SOURCE + "; L1 for the value",
         predict=_beating,
-        measure=Ladder(beating_trial, "test", (40, SIZE), 1.0, 8, (50, SIZE), 40),
+        measure=Ladder(beating_trial, "test", (40, SIZE), 1.0, 12, (50, SIZE), 40),
         resolution=0.012,
         control=Control("the floor mu2*^2", lambda: constants(nonlinearity("erf")).mu2 ** 2),
     ),

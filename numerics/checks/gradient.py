@@ -88,12 +88,12 @@ _mean = _trial(*_WITH_MEAN, 2, readout="gaussian")
 
 
 def _rate(trial: Trial) -> Rate:
-    return Rate(trial, "norm", sizes=(100, 200, 400), trials=6, full_sizes=(200, 400, 800, 1600), full_trials=8)
+    return Rate(trial, "norm", sizes=(60, 120, 240), trials=24, full_sizes=(200, 400, 800, 1600), full_trials=8)
 
 
 def _ladder(trial: Trial, component: str) -> Ladder:
     full = (100, 200, 400, 800)
-    return Ladder(trial, component, (60, 120, 240), rate=1, trials=24, full_sizes=full, full_trials=32)
+    return Ladder(trial, component, (60, 120, 240), rate=1, trials=40, full_sizes=full, full_trials=32)
 
 
 CHECKS = (

@@ -21,7 +21,7 @@ from theory.kernel_value import value
 from theory.nonlinearity import nonlinearity
 from theory.symbols import k, rho
 
-WEIGHTS = 100_000  # weights a trial
+WEIGHTS = 10_000  # weights a trial; many trials, since four standard errors of few are passed too often
 X, Y = (1.0, -0.5, 0.3), (0.9, -1.2, 0.6)  # two inputs, of unequal norms
 ONE, HALF = sp.Integer(1), sp.Rational(1, 2)
 
@@ -42,7 +42,7 @@ def weights_trial(rng: np.random.Generator, size: int, first: str, second: str) 
 
 def _over_weights(first: str, second: str | None = None) -> MonteCarlo:
     trial = functools.partial(weights_trial, first=first, second=second or first)
-    return MonteCarlo(trial, "kernel", size=WEIGHTS, trials=16, full_trials=400)
+    return MonteCarlo(trial, "kernel", size=WEIGHTS, trials=160, full_trials=1600)
 
 
 def _kernel(first: str, second: str | None = None) -> Enclosure:

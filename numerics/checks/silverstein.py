@@ -85,7 +85,7 @@ def _kernel_spike() -> float:
 
 
 def _ladder(component: str, rate: float) -> Ladder:
-    return Ladder(two_levels, component, (100, 200, 400), rate, 100, (400, 800, 1600), 60)
+    return Ladder(two_levels, component, (100, 200, 400), rate, 160, (400, 800, 1600), 60)
 
 
 CHECKS = (
@@ -114,7 +114,7 @@ CHECKS = (
         "lower edge of the upper component, levels 1 and 20, ratio 1/5",
         _SOURCE,
         lambda: _law().edges[1][0],
-        _ladder("above", 2 / 3),
+        _ladder("above", 1 / 2),  # rate 2/3, less a margin: see R1.edge
         1.5,
         Control(
             "a law of level 20 alone at the whole ratio",
@@ -135,7 +135,7 @@ CHECKS = (
         "resolvent of centred ReLU features, N/d = 3/2, N/n = 1/2",
         _KERNEL,
         _resolvent,
-        Ladder(relu_features, "resolvent", (40, 80, 160), 1, 10, (80, 160, 320), 30),
+        Ladder(relu_features, "resolvent", (40, 80, 160), 1, 24, (80, 160, 320), 30),
         0.03,
         Control(
             "a Marchenko-Pastur law of the same mean",
@@ -147,7 +147,7 @@ CHECKS = (
         "largest eigenvalue of features with mu1 = 1/2, c_2 = 1, N/d = 6, N/n = 1/5",
         "derived here (numerics/silverstein.py)",
         lambda: _kernel_outlier(_kernel_spike()),
-        Ladder(quadratic_features, "largest", (20, 40, 80), 0.5, 20, (40, 80, 160), 16),
+        Ladder(quadratic_features, "largest", (20, 40, 80), 0.5, 32, (40, 80, 160), 16),
         1.2,
         Control(
             "the bulk's edge: E sigma'' taken for 0",

@@ -15,7 +15,7 @@ from theory.enclosure import Enclosure
 from theory.nonlinearity import nonlinearity
 from theory.sphere import eigenvalues, gaussian_weight_factor, legendre_values, multiplicity, second_moment
 
-POINTS = 100_000  # a trial
+POINTS = 10_000  # a trial; many trials, since four standard errors of few are passed too often
 
 
 def _uniform(rng: np.random.Generator, size: int, dimension: int) -> np.ndarray:
@@ -56,7 +56,7 @@ def _eigenvalue(name: str, dimension: int, degree: int) -> Enclosure:
 
 def _points(name: str, dimension: int, degree: int) -> MonteCarlo:
     trial = functools.partial(points_trial, name=name, dimension=dimension, degree=degree)
-    return MonteCarlo(trial, "eta", size=POINTS, trials=16, full_trials=300)
+    return MonteCarlo(trial, "eta", size=POINTS, trials=160, full_trials=1600)
 
 
 def _gegenbauer(name: str, dimension: int, degree: int) -> float:
@@ -112,8 +112,8 @@ CHECKS = (
             functools.partial(pairs_trial, name="relu(z)**2", dimension=3, degree=0),
             "eigenvalue",
             size=POINTS,
-            trials=16,
-            full_trials=300,
+            trials=160,
+            full_trials=1600,
         ),
         resolution=0.004,
         control=Control(

@@ -76,7 +76,7 @@ CHECKS = (
         claim="test risk of networks trained by one maximal step, p/d = 2, constant readout",
         source="P5; C1",
         predict=functools.partial(_predicted, WIDE, False),
-        measure=Ladder(trained_trial, "test", (28, 90), 1.0, 30, (60, 120, 240), 80),
+        measure=Ladder(trained_trial, "test", (28, 90), 1.0, 64, (60, 120, 240), 80),
         resolution=0.0155,
         control=Control("the recorded form, without 1/beta", functools.partial(_predicted, WIDE, True)),
     ),

@@ -174,7 +174,7 @@ CHECKS = (
         "d = 20, A = 1, B = 20: <Psi, T Psi> of the computed eigenfunction on data",
         "G6; paper F, Theorem 5.4",
         lambda: float(_sector(D, SPIKE).eigenvalues[0]),
-        _DATA("top", 300, 34, 400),
+        _DATA("top", 140, 160, 1600),
         0.022,
         Control(
             "the printed lambda~ = A lambda_0 + B/(2 pi d)",
@@ -186,7 +186,7 @@ CHECKS = (
         "<T Psi, T Psi> = lambda^2: Psi is an eigenfunction, not only a good trial function",
         "G6",
         lambda: float(_sector(D, SPIKE).eigenvalues[0]),
-        _DATA("top_square", 300, 34, 400),
+        _DATA("top_square", 140, 160, 1600),
         0.05,
         Control("the aligned linear eigenvalue (A+B)/(4d)", lambda: (BULK + SPIKE) / (4 * D)),
     ),
@@ -195,7 +195,7 @@ CHECKS = (
         "d = 20, A = 1, B = 20: the second even eigenvalue on data",
         "G6; paper F, Appendix",
         lambda: float(_sector(D, SPIKE).eigenvalues[1]),
-        _DATA("second", 300, 34, 400),
+        _DATA("second", 140, 160, 1600),
         0.006,
         Control(
             "the appendix's A lambda_2", lambda: float(spiked_expansion.paper_second().subs({A: 1, d: D}).evalf(15))
@@ -206,7 +206,7 @@ CHECKS = (
         "d = 20, A = 1, B = 20: the first eigenvalue of sector 1 (odd in w*), multiplicity 19, on data",
         "G6",
         lambda: float(_sector(D, SPIKE, 1, 1).eigenvalues[0]),
-        _DATA("tilted", 300, 34, 400),
+        _DATA("tilted", 140, 160, 1600),
         0.0013,
         Control("the same without a spike", lambda: float(_sector(D, 0.0, 1, 1).eigenvalues[0])),
     ),
@@ -269,7 +269,7 @@ CHECKS = (
         "Figure 1b's target has the irreducible error 6.845 under every bias-free ReLU kernel",
         "G8; paper F, Figure 1b",
         functools.partial(_floor, 300),
-        MonteCarlo(floor_trial, "floor", 40_000, 30, 300),
+        MonteCarlo(floor_trial, "floor", 40_000, 160, 1600),
         0.1,
         Control(
             "the odd part's floor alone, in one dimension", lambda: 8 * (1 - math.exp(-8)) - 64 * math.exp(-4) + 12

@@ -11,6 +11,7 @@ from numerics.check import Check, Control, Ladder, MonteCarlo
 from numerics.spike import rectangular
 from numerics.weights import analyse
 
+_DRAWS = 19
 _STRENGTH, _RATIO, _SCALE = 2.5, 1.5, 0.3  # in units of the noise sqrt d scale; N/d; the noise's standard deviation
 
 
@@ -29,7 +30,7 @@ def read_back(rng: np.random.Generator, size: int) -> dict[str, float]:
 
 def null_fit(rng: np.random.Generator, size: int) -> dict[str, float]:
     """The p-value of the fit on uniform noise, size x 3/2 size."""
-    return {"p": analyse(rng.uniform(-1, 1, (size, 3 * size // 2)), rng=rng, draws=39).fit.p}
+    return {"p": analyse(rng.uniform(-1, 1, (size, 3 * size // 2)), rng=rng, draws=_DRAWS).fit.p}
 
 
 @functools.cache
@@ -43,7 +44,7 @@ def _naive_p() -> float:
 
 
 def _ladder(component: str) -> Ladder:
-    return Ladder(read_back, component, (30, 60, 120), 1, 16, (80, 160, 320), 80)
+    return Ladder(read_back, component, (30, 120), 1, 40, (80, 160, 320), 80)
 
 
 CHECKS = (
@@ -69,8 +70,8 @@ CHECKS = (
         "R5.fit",
         "mean p-value of the fit on noise",
         "derived here (numerics/weights.py)",
-        lambda: 0.5,
-        MonteCarlo(null_fit, "p", 24, 50, 400),
+        lambda: (_DRAWS + 2) / (2 * (_DRAWS + 1)),  # (1 + k)/(draws + 1), k uniform on 0..draws
+        MonteCarlo(null_fit, "p", 24, 160, 800),
         0.24,
         Control("Kolmogorov's law for independent samples", _naive_p),
     ),

@@ -10,6 +10,7 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import bulkedge
@@ -195,3 +196,28 @@ def test_a_derivation_that_does_not_run_is_unusable_input(tmp_path: Path, capsys
     file.write_text("EMPTY = 1\n")
     assert main(["check", str(file)]) == 2
     assert "exports no CHECKS and no DERIVATIONS" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("seed", "names"),
+    [
+        (5, ["M", "O2.outlier.narrow.below", "R4.alarm"]),  # M2.first was BLIND at seeds 5 and 6
+        (6, ["H", "K", "M2.first", "R1", "R3.covariance"]),
+    ],
+)
+def test_verdicts_do_not_hang_on_the_seed(seed: int, names: list[str]) -> None:
+    """A sample of the Monte Carlo checks away from seed 0, at which .ci/run takes the whole ledger."""
+    results = bulkedge.check(names, seed=seed).results
+    assert [(r.check.id, r.verdict.value, r.control.value) for r in results if not r.passed] == []
+
+
+def test_control_variates_of_the_spike_have_mean_zero() -> None:
+    from numerics.checks import spike
+    from numerics.network import train
+
+    rng = np.random.default_rng(3)
+    setting = spike.limit(*spike.NARROW_ABOVE).at(40)
+    samples = np.array([spike._excess(train(setting, rng)) for _ in range(400)])
+    error = samples.std(axis=0, ddof=1) / np.sqrt(len(samples))
+    assert np.all(np.abs(samples.mean(axis=0)) < 4 * error)
+    assert np.all(error < 0.04)
