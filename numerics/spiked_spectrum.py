@@ -12,6 +12,7 @@ strip of half-width pi/2 whatever d and B/A are.
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass
 
@@ -269,6 +270,7 @@ def _log_radial_moment(d: int, power: float) -> mpmath.mpf:
         return power * mpmath.log(2) + mpmath.loggamma(half + power) - mpmath.loggamma(half)
 
 
+@functools.lru_cache(maxsize=4096)
 def _log_norm(d: int, j: int, l: int) -> mpmath.mpf:
     """log of f_{l,j}(t) / ((1-t^2)^{j/2} P_{l-j}(t)), P the Legendre polynomial of dimension d + 2j with P(1) = 1."""
     with mpmath.workdps(30):

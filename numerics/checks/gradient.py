@@ -8,7 +8,7 @@ import numpy as np
 import sympy as sp
 
 from numerics import gradient
-from numerics.check import Check, Control, Ladder, Rate
+from numerics.check import Check, Control, Ladder
 from numerics.lanczos import leading_triples
 from numerics.network import train
 from numerics.runner import Trial
@@ -87,8 +87,17 @@ _gaussian = _trial(*_CENTRED, 2, readout="gaussian")
 _mean = _trial(*_WITH_MEAN, 2, readout="gaussian")
 
 
-def _rate(trial: Trial) -> Rate:
-    return Rate(trial, "norm", sizes=(60, 120, 240), trials=24, full_sizes=(200, 400, 800, 1600), full_trials=8)
+def exponent_trial(rng: np.random.Generator, size: int, network: Trial) -> dict[str, float]:
+    """The exponent of |E|_op in the size, from one network at d = size and one at twice the size."""
+    small, large = (network(rng, d)["norm"] for d in (size, 2 * size))
+    return {"exponent": float(np.log2(large / small))}
+
+
+def _rate(network: Trial) -> Ladder:
+    # A norm is an edge: 1 - c d^(-2/3) is a factor of it, so that the exponent has a finite-size term of that order.
+    trial = functools.partial(exponent_trial, network=network)
+    full = (100, 200, 400)
+    return Ladder(trial, "exponent", (30, 160), rate=2 / 3, trials=48, full_sizes=full, full_trials=40)
 
 
 def _ladder(trial: Trial, component: str) -> Ladder:

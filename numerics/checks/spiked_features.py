@@ -93,7 +93,7 @@ def _coefficient(power: int, reading: str) -> float:
 
 
 def _ladder(component: str, rate: float = 0.5) -> Ladder:
-    return Ladder(step_trial, component, (60, 300), rate, 96, (150, 400, 1000), 16)
+    return Ladder(step_trial, component, (60, 300), rate, 128, (150, 400, 1000), 16)
 
 
 SOURCE = "paper M, Theorem 3.3; the reading full derived here"
