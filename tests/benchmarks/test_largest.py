@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 
-from benchmarks.largest import EXPONENTS, SHOWN, main, predict, slope, steps
+from benchmarks.largest import EXPERIMENT, SHOWN, main
 from numerics.second_step import peak_bytes
+from numerics.spike_matrix import predicted_outliers
 from theory.phases import phase
 
 
 def test_lambda_is_two_and_the_third_outlier_is_predicted_outside_the_bulk():
-    assert phase(*EXPONENTS, 3).Lambda == 2
+    assert phase(Fraction(2, 5), Fraction(1, 4), 3).Lambda == 2
+    assert EXPERIMENT.exponents == (0.4, 0.25)
     for size in (1500, 20000):
-        expected = predict(size, 3)
+        expected = predicted_outliers(EXPERIMENT.matrix(size, 3), 1.0)
         assert expected.positions[2] > 1.5 * expected.edge
 
 
@@ -22,8 +26,8 @@ def test_the_slope_is_that_of_the_stated_activation():
     def sigma(x):
         return x + 0.08 * (x**2 - 1) + 0.02 * (x**3 - 3 * x)
 
-    assert np.allclose(slope(z), (sigma(z + h) - sigma(z - h)) / (2 * h), atol=1e-9)
-    assert steps(10**4)[1] == 40
+    assert np.allclose(EXPERIMENT.sigma.slope(z), (sigma(z + h) - sigma(z - h)) / (2 * h), atol=1e-9)
+    assert round(EXPERIMENT.steps(10**4)[1], 9) == 40
 
 
 def test_the_table_shows_the_predicted_beside_the_found(capsys):
