@@ -13,19 +13,25 @@ import mpmath
 import numpy as np
 import pytest
 import sympy as sp
+from flint import arb
 
+from numerics.dual_kernel import bivariate_cdf
 from numerics.functions import constants, gauss_expectation, vectorised
 from numerics.marchenko_pastur import MarchenkoPastur
+from numerics.silverstein import DiscretePopulation, GeneralLaw
 from numerics.spike import covariance, rectangular
-from theory import marchenko_pastur, sphere, spike
-from theory.ball import enclose_expr
+from numerics.tracy_widom import cdf, sf
+from theory import marchenko_pastur, silverstein, sphere, spike
+from theory.arc_cosine import arc_cosine
+from theory.ball import bits, enclose_expr, precision
+from theory.bivariate import Phi2
 from theory.catalogue import CATALOGUE
 from theory.enclosure import Enclosure
 from theory.errors import PrecisionError
 from theory.gaussian import enclose
 from theory.kernel_value import value
 from theory.nonlinearity import nonlinearity
-from theory.symbols import c, ell, psi, sigma2, theta, x, z
+from theory.symbols import c, ell, psi, rho, sigma2, theta, x, z
 
 LOW, HIGH = 16, 40
 NAMES = (*CATALOGUE, "Max(z - 1/3, 0)", "z**3*tanh(2*z)", "He(5, z) + sin(3*z)")
@@ -164,3 +170,68 @@ def test_hermite_constants_say_how_near_they_are(name: str) -> None:
         high = two_precisions(functools.partial(enclose, f, k=k))
         assert abs(got - float(high)) <= found.error + 1e-16 * abs(got)
     assert found.mu0**2 + found.mu1**2 + found.mu2**2 == pytest.approx(found.second_moment, rel=1e-12)
+
+
+@pytest.mark.parametrize(("h", "k"), [("1/3", "-2"), ("-1", "-7/5"), ("2", "1/1000"), ("0", "3/2")])
+@pytest.mark.parametrize("r", ["-3/10", "1/7", "4/5"])
+def test_bivariate_normals(h: str, k: str, r: str) -> None:
+    """Phi2 by its ball at 16 and 40 digits, and Owen's T in floats."""
+    at = [sp.Rational(v) for v in (h, k, r)]
+    high = two_precisions(functools.partial(enclose_expr, Phi2(*at)))
+    got = float(bivariate_cdf(*(np.array([float(v)]) for v in at))[0])
+    # the rounding of r = 1 - delta moves delta by eps/delta relatively, and the value by the root of that times c
+    assert abs(got - float(high)) <= 4e-16 + 2e-16 / float(sp.sqrt(1 - at[2] ** 2))
+
+
+@pytest.mark.parametrize("text", ["uppergamma(1/3, 2)", "lowergamma(5/2, 1/7)", "uppergamma(-1/2, 3)"])
+def test_incomplete_gammas(text: str) -> None:
+    expr = sp.sympify(text, rational=True, evaluate=False)
+    high = two_precisions(functools.partial(enclose_expr, expr))
+    assert float(high) == pytest.approx(float(expr.evalf(30)), rel=1e-14)
+
+
+@pytest.mark.parametrize("p", [0, 1, 2, 3, 5])
+@pytest.mark.parametrize("at", ["-1+10**(-9)", "-1/3", "2/3", "1-10**(-9)"])
+def test_arc_cosine_kernels(p: int, at: str) -> None:
+    two_precisions(functools.partial(enclose_expr, arc_cosine(p).subs(rho, sp.sympify(at, rational=True))))
+
+
+@pytest.mark.parametrize("ratio", ["1/10", "1", "7/2"])
+def test_silverstein_edges(ratio: str) -> None:
+    """Critical points and edges of a population of two atoms: algebraic numbers by balls, floats by their own root."""
+    population = silverstein.Population((sp.Rational(1), sp.Rational(9, 2)), (sp.Rational(2, 3), sp.Rational(1, 3)))
+    law = GeneralLaw(DiscretePopulation((1.0, 4.5), (2 / 3, 1 / 3)), float(sp.Rational(ratio)))
+    low, high = (silverstein.enclose_edges(population, sp.Rational(ratio), digits) for digits in (LOW, HIGH))
+    ends = [end for pair in high for end in pair]
+    for one, two in zip([end for pair in low for end in pair], ends, strict=True):
+        assert abs(one.value - two.value) <= one.error + two.error
+        assert two.error <= Fraction(1, 10 ** (HIGH - 3))
+    floats = [end for pair in law.edges for end in pair]
+    assert [float(end) for end in ends] == pytest.approx(floats, rel=1e-10, abs=1e-12)
+
+
+@pytest.mark.parametrize("beta", [1, 2])
+@pytest.mark.parametrize("s", [-6.0, 3.0])
+def test_tracy_widom(beta: int, s: float) -> None:
+    """The Airy determinant in floats against the same at 40 digits on a grid of its own."""
+    with mpmath.workdps(HIGH):
+        count, length = 36, mpmath.mpf(14) - mpmath.mpf(s)
+        roots, weights = _gauss_legendre(count)
+        nodes = [length * (1 + x) / 2 for x in roots]
+        scale = [mpmath.sqrt(length * w / 2) for w in weights]
+        A = mpmath.matrix(count, count)
+        for i in range(count):
+            for j in range(i + 1):
+                A[i, j] = A[j, i] = scale[i] * scale[j] * mpmath.airyai(nodes[i] + nodes[j] + mpmath.mpf(s))
+        one = mpmath.eye(count)
+        expected = mpmath.det(one - A) * (1 if beta == 1 else mpmath.det(one + A))
+        assert float(cdf(s, beta)) == pytest.approx(float(expected), abs=1e-13)
+        assert float(sf(s, beta)) == pytest.approx(float(1 - expected), rel=1e-9, abs=1e-13)
+
+
+@functools.cache
+def _gauss_legendre(count: int) -> tuple[list[mpmath.mpf], list[mpmath.mpf]]:
+    """Nodes and weights on [-1, 1] at the working precision, by flint's Legendre roots."""
+    with precision(bits(50)):
+        found = [arb.legendre_p_root(count, k, weight=True) for k in range(count)]
+    return tuple([mpmath.mpf(str(pair[i].str(45, radius=False))) for pair in found] for i in (0, 1))  # type: ignore[return-value]
