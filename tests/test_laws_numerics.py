@@ -123,6 +123,9 @@ def test_hermite_constants_are_homogeneous_and_obey_parseval(name, factor):
     values = functions.vectorised(f)
     kinks = [float(b) for b in f.kinks]
     assert functions.gauss_expectation(lambda x: values(x) ** 2, kinks) == pytest.approx(one.second_moment, rel=1e-11)
+    second, mean1, fourth = covariance.label_moments(f, 0.5)
+    assert (second, mean1) == pytest.approx((one.second_moment + 0.25, one.mu1), rel=1e-11, abs=1e-12)
+    assert fourth * second >= 0.25 * second > 0
 
 
 # Numbers that are taken ----------------------------------------------------------------------------------------------
