@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from theory import parse
 from theory.errors import InputError
 
 
@@ -19,6 +20,7 @@ def output_folder(path: str, argument: str = "out") -> Iterator[Path]:
     Errors: InputError if the folder cannot be made or written, at once, before anything is computed; or if the disk
     is full. Files that were in the folder before stay as they were unless replaced by name.
     """
+    path = parse.path(path, argument)
     target = Path(path)
     scratch = None
     made: list[Path] = []

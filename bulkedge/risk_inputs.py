@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
+from theory import parse
 from theory.errors import InputError
 from theory.nonlinearity import Nonlinearity, nonlinearity
 from theory.parse import integer, nonnegative, positive
+from theory.setting import READOUTS
 
 if TYPE_CHECKING:
     import numpy as np
@@ -85,19 +87,20 @@ def read_inputs(
 
     Errors: InputError.
     """
+    readout = parse.choice(readout, "readout", READOUTS)
     numbers = {"samples": positive(samples, "samples"), "ridge": nonnegative(ridge, "ridge")}
     numbers["noise"] = nonnegative(noise, "noise")
     given = from_weights is not None
     for name, value in (("width", width), ("step", step)):
         if value is None and not given:
-            raise InputError(name, "missing", f"give --{name}, or weights with --from-weights")
+            raise InputError(name, "missing", f"give {name}, or the weights themselves (from_weights)")
         if value is not None and given:
-            raise InputError(name, "given together with --from-weights", "leave it out: the weights decide")
+            raise InputError(name, "given together with from_weights", "leave it out: the weights decide")
     numbers["width"] = positive(1 if given else width, "width")
     numbers["batch"] = numbers["samples"] if batch is None else positive(batch, "batch")
     steps = read_steps(0 if given else step)
     if dim is None and (simulate is not None or readout != "gaussian"):
-        raise InputError("dim", "missing, though --simulate or --readout is given", "give the dimension d")
+        raise InputError("dim", "missing, though simulate or readout is given", "give the dimension d")
     d = None if dim is None else integer(dim, "dim", 2, MAX_NEURONS)
     neurons = 0 if d is None else int(numbers["width"] * d + sp.Rational(1, 2))  # as Limit.at rounds
     if d is not None and not 1 <= neurons <= MAX_NEURONS:
@@ -107,12 +110,12 @@ def read_inputs(
     if d is not None and len(steps) > MAX_SOLVED:
         raise InputError("step", f"{len(steps)} points at a finite dimension", f"give at most {MAX_SOLVED}")
     f, g = nonlinearity(activation, "ACTIVATION"), nonlinearity(link, "LINK")
-    weights = None if from_weights is None else load_array(from_weights, "from-weights", 2)
+    weights = None if from_weights is None else load_array(from_weights, "from_weights", 2)
     if weights is not None and len(weights) > MAX_MATRIX:
-        raise InputError("from-weights", f"{len(weights)} neurons", f"give at most {MAX_MATRIX}, or a sample of them")
+        raise InputError("from_weights", f"{len(weights)} neurons", f"give at most {MAX_MATRIX}, or a sample of them")
     if weights is not None and not weights.any(axis=1).all():
         row = int((~weights.any(axis=1)).argmax())
-        raise InputError("from-weights", f"row {row} is all zero: a neuron without weights", "leave it out")
+        raise InputError("from_weights", f"row {row} is all zero: a neuron without weights", "leave it out")
     direction = None if target is None else load_array(target, "target", 1)
     if direction is not None and (weights is None or direction.shape != (weights.shape[1],)):
         raise InputError("target", "does not fit the weights", "give one entry for each input of a neuron")
@@ -173,6 +176,7 @@ def load_array(path: str, argument: str, dimensions: int) -> NDArray[np.float64]
     """
     import numpy as np
 
+    path = parse.path(path, argument)
     if Path(path).suffix != ".npy":
         raise InputError(argument, f"{path!r} is not an .npy file", "save the array with numpy.save")
     try:

@@ -23,8 +23,12 @@ def configure(parser: argparse.ArgumentParser, jobs: int = 1) -> None:
 def check_address(cluster: str | None) -> None:
     """Refuse what is no address at once, also where no trial is going to run (InputError)."""
     from numerics.cluster import host_and_port
+    from theory.errors import InputError
+    from theory.parse import shorten
 
     if cluster is not None:
+        if not isinstance(cluster, str):
+            raise InputError("cluster", f"{shorten(cluster)} is no address", "give tcp://HOST:PORT")
         host_and_port(cluster)
 
 
@@ -39,10 +43,12 @@ def workers(
     from numerics import cluster as dask
     from numerics.runner import running
     from numerics.store import Store
-    from theory.errors import InputError
+    from theory.parse import integer, path
 
-    if jobs < 1:
-        raise InputError("jobs", f"{jobs} is not a number of workers", "give an integer >= 1")
+    jobs = integer(jobs, "jobs", minimum=1)
+    check_address(cluster)
+    if store is not None:
+        store = path(store, "store")
     with (
         contextlib.nullcontext() if store is None else Store(store) as kept,
         dask.cluster(cluster),

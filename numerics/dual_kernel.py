@@ -197,8 +197,8 @@ def series(f: Nonlinearity, g: Nonlinearity, s: Array, t: Array, largest: float,
     if f.deltas or g.deltas:
         raise InputError(
             "nonlinearity",
-            "a kinked function without a closed form has no second derivative here",
-            "use the kernel itself",
+            "the gradient of a kinked function's kernel needs a closed form, and none is known here",
+            "use the kernel itself, or a function without kinks",
         )
     degree = 32
     while True:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from numerics.functions import gauss_nodes, vectorised
 from theory.errors import InputError
 from theory.kernel_value import value_at_zero
 from theory.nonlinearity import Nonlinearity, nonlinearity, product
+from theory.parse import choice, shorten
 
 Array = npt.NDArray[Any]
 Block = Callable[[slice, slice, Array], Array]
@@ -59,12 +61,13 @@ def kernel_matrix(
     >>> bool(np.mean(error**2) < 0.1 * np.var(np.abs(test[:, 0])))
     True
     """
-    if kind not in KINDS:
-        raise InputError("kind", f"{kind!r} is no kernel", f"use one of {', '.join(KINDS)}")
+    choice(kind, "kind", KINDS)
     f = _function(nonlinearity)
     x, y = _inputs(X, Y)
     _positive("weight_variance", weight_variance)
     _positive("readout_variance", readout_variance)
+    if tolerance is not None:
+        _positive("tolerance", tolerance)
     data = _Data(x, y, weight_variance)
     if kind == "conjugate":
         return data.filled(_Kernel(f, f, data, tolerance))
@@ -90,8 +93,9 @@ def kernel_gradient(
     """The gradient of the conjugate kernel's matrix with respect to the rows of X.
 
     Formula: dK_ij/dx_i = weight_variance (E[sigma'(u) sigma'(v)] y_j + E[sigma''(u) sigma(v)] x_i).
-    Valid for: functions without jumps; at identical inputs it is finite (the angle is not differentiated). A row of
-    zeros, where the gradient of a kinked kernel has no direction, takes its regular part only.
+    Valid for: functions without jumps, kinked ones where their kernel has a closed form. At identical inputs it is
+    finite (the angle is not differentiated). A row of zeros, where the gradient of a kinked kernel has no direction,
+    takes its regular part only.
     Shapes/units: with a cotangent G (n x m) the gradient of sum_ij G_ij K_ij, n x d; for Y = None both places of X
     count. Without one, the Jacobian dK_ij/dx_i at fixed y_j, n x m x d.
     Errors: as kernel_matrix; InputError for a function with a jump. Source: K3 (Price).
@@ -102,13 +106,21 @@ def kernel_gradient(
     slope, bend = f.derivative(), f.derivative(2)
     if slope.deltas:
         raise InputError("nonlinearity", f"{f.name} jumps, so its kernel has no gradient at equal inputs", "smooth it")
+    if tolerance is not None:
+        _positive("tolerance", tolerance)
     data = _Data(x, y, weight_variance)
     mixed = data.filled(_Kernel(slope, slope, data, tolerance))
     own = data.filled(_Kernel(bend, f, data, tolerance, at_zero=False))
     if cotangent is None:
         jacobian: Array = weight_variance * (mixed[:, :, None] * y[None] + own[:, :, None] * x[:, None])
         return jacobian
-    G = np.asarray(cotangent, dtype=x.dtype)
+    try:
+        G = np.asarray(cotangent)
+        if G.dtype.kind not in "fiub":
+            raise TypeError
+        G = G.astype(x.dtype)
+    except (TypeError, ValueError):
+        raise InputError("cotangent", "it is no matrix of real numbers", "give one number an entry") from None
     if G.shape != mixed.shape:
         raise InputError("cotangent", f"its shape is {G.shape}, the matrix's {mixed.shape}", "give one number an entry")
     if Y is None:
@@ -183,7 +195,7 @@ class _Data:
         if self.symmetric and kernel.closed is None:
             # The series was cut for the correlations off the diagonal.
             kernel.fill_diagonal(result)
-        kernel.zero_rows(result)
+        kernel.zerorows(result)
         return result
 
 
@@ -216,7 +228,7 @@ class _Kernel:
         np.maximum(c, SMALLEST, out=c)
         return self.closed(self.s[rows, None], self.t[columns], r, c)
 
-    def zero_rows(self, result: Array) -> None:
+    def zerorows(self, result: Array) -> None:
         """Overwrite rows and columns of zero inputs: f(0) E g(t z), at a jump the mean of the two sides."""
         for scales, others, h, own, axis in (
             (self.data.s, self.data.t, self.g, self.f, 0),
@@ -248,30 +260,34 @@ def _function(spec: str | sp.Expr | Nonlinearity) -> Nonlinearity:
 
 
 def _positive(name: str, value: float) -> None:
-    if not (np.isfinite(value) and value > 0):
-        raise InputError(name, f"{value!r} is not a variance", "give a positive number")
+    if isinstance(value, bool) or not isinstance(value, Real) or not (np.isfinite(float(value)) and value > 0):
+        raise InputError(name, f"{shorten(value)} is not a positive number", "give a positive number")
 
 
 def _inputs(X: npt.ArrayLike, Y: npt.ArrayLike | None) -> tuple[Array, Array]:
-    x = _rows(X, "X")
+    x = rows(X, "X")
     if Y is None:
         return x, x
-    y = _rows(Y, "Y")
+    y = rows(Y, "Y")
     if x.shape[1] != y.shape[1]:
         raise InputError("Y", f"its rows have {y.shape[1]} entries, those of X {x.shape[1]}", "give the same dimension")
     common = np.result_type(x, y)
     return x.astype(common, copy=False), y.astype(common, copy=False)
 
 
-def _rows(values: npt.ArrayLike, name: str) -> Array:
-    rows = np.asarray(values)
-    if rows.ndim != 2:
-        raise InputError(name, f"it has {rows.ndim} dimensions", "give a matrix, one input a row")
-    if rows.dtype.kind not in "fiub":
-        raise InputError(name, f"its entries are {rows.dtype}", "give real numbers")
-    if rows.dtype not in (np.float32, np.float64):
-        rows = rows.astype(np.float64)
-    finite = np.isfinite(rows).all(axis=1)
+def rows(values: npt.ArrayLike, name: str) -> Array:
+    """A matrix of finite real numbers, one input a row; InputError names what it is not."""
+    try:
+        found = np.asarray(values)
+    except (TypeError, ValueError):
+        raise InputError(name, "its rows have different lengths", "give a matrix, one input a row") from None
+    if found.ndim != 2:
+        raise InputError(name, f"it has {found.ndim} dimensions", "give a matrix, one input a row")
+    if found.dtype.kind not in "fiub":
+        raise InputError(name, f"its entries are {found.dtype}", "give real numbers")
+    if found.dtype not in (np.float32, np.float64):
+        found = found.astype(np.float64)
+    finite = np.isfinite(found).all(axis=1)
     if not finite.all():
         raise InputError(name, f"row {int(np.argmin(finite))} holds a NaN or an infinity", "leave such rows out")
-    return np.ascontiguousarray(rows)
+    return np.ascontiguousarray(found)

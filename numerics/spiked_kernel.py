@@ -11,7 +11,7 @@ import sympy as sp
 from numpy.typing import NDArray
 from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
-from numerics.kernel_matrix import kernel_matrix
+from numerics.kernel_matrix import kernel_matrix, rows
 from numerics.spiked_spectrum import check_inputs
 from theory import spiked_kernel as symbols
 from theory import symbols as theory_symbols
@@ -45,6 +45,17 @@ def spiked_kernel_matrix(
     Errors: InputError for A <= 0, B <= -A, a spike that is no unit vector.
     Source: G4 (paper F, Section 4).
     """
+    X = rows(X, "X")
+    along = rows(np.atleast_2d(spike) if np.ndim(spike) else spike, "spike")
+    if along.shape != (1, X.shape[1]):
+        raise InputError("spike", f"its shape is {np.shape(spike)}", f"give a vector of length {X.shape[1]}")
+    spike = along[0]
+    if Y is not None:
+        Y = rows(Y, "Y")
+        if Y.shape[1] != X.shape[1]:
+            raise InputError(
+                "Y", f"its rows have {Y.shape[1]} entries, those of X {X.shape[1]}", "give the same dimension"
+            )
     other = None if Y is None else warp(Y, spike, A, B)
     values = kernel_matrix(warp(X, spike, A, B), other, activation, weight_variance=1 / X.shape[1])
     return np.asarray(values, dtype=np.float64)

@@ -15,13 +15,14 @@ from __future__ import annotations
 import functools
 import math
 from dataclasses import dataclass
+from numbers import Integral, Real
 
 import mpmath
 import numpy as np
 from numpy.typing import NDArray
 
 from numerics.domain import within
-from theory import sphere
+from theory import parse, sphere
 from theory.errors import ConvergenceError, InputError
 
 Array = NDArray[np.float64]
@@ -128,7 +129,12 @@ def sector(
     Errors: InputError outside.
     Source: G6 (paper F, Section 5, made exact).
     """
+    if not isinstance(activation, Homogeneous):
+        raise InputError("activation", f"{parse.shorten(activation)} is not homogeneous", "give a Homogeneous")
     check_inputs(d, A, B, activation)
+    d, A, B = int(d), float(A), float(B)  # mpmath does not know NumPy's integers
+    j, parity = parse.integer(j, "j", minimum=0), parse.integer(parity, "parity", minimum=0, maximum=1)
+    tolerance = float(parse.positive(tolerance, "tolerance"))
     copies = multiplicity(d - 1, j)
     if copies == 0:
         raise InputError("j", f"there is no sector {j} in dimension {d}", "in dimension 2 only j = 0, 1 exist")
@@ -164,6 +170,11 @@ def sector(
 
 def check_inputs(d: int, A: float, B: float, activation: Homogeneous = RELU) -> None:
     """InputError where the spectrum is not defined."""
+    if isinstance(d, bool) or not isinstance(d, Integral):
+        raise InputError("dim", f"{parse.shorten(d)} is no integer", "give an integer >= 2")
+    for name, value in (("bulk", A), ("spike", B)):
+        if isinstance(value, bool) or not isinstance(value, Real):
+            raise InputError(name, f"{parse.shorten(value)} is not a number", "give a float")
     if d < 2:
         raise InputError("dim", f"{d} is not a dimension in which a direction is learned", "give an integer >= 2")
     if not (math.isfinite(A) and A > 0):

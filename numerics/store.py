@@ -14,6 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from theory import parse
 from theory.errors import InputError
 
 _APPLICATION = 0x62756C6B  # "bulk": SQLite's application_id, tells our files from others
@@ -28,6 +29,7 @@ class Store:
     """
 
     def __init__(self, path: str | Path) -> None:
+        path = parse.path(path, "store")
         self._path = Path(path)
         if not self._path.parent.is_dir():
             raise InputError("store", f"the folder {str(self._path.parent)!r} does not exist", "make it first")

@@ -28,8 +28,9 @@ from numerics.spiked_spectrum import (
     multiplicity,
     truncation_error,
 )
+from theory import parse
 from theory.errors import InputError, PrecisionError
-from theory.nonlinearity import Nonlinearity
+from theory.nonlinearity import Nonlinearity, nonlinearity
 
 MAX_HERMITE = 40
 INTERPOLATION = 96  # Chebyshev nodes in log r: c_k is analytic for |arg r| < pi/4
@@ -89,6 +90,10 @@ def truncated_sector(
     Source: G6, extended.
     """
     check_inputs(d, A, B)
+    d, A, B = int(d), float(A), float(B)
+    activation = nonlinearity(activation, "activation")
+    j, parity = parse.integer(j, "j", minimum=0), parse.integer(parity, "parity", minimum=0, maximum=1)
+    degree = parse.integer(degree, "degree")
     copies = multiplicity(d - 1, j)
     if copies == 0:
         raise InputError("j", f"there is no sector {j} in dimension {d}", "in dimension 2 only j = 0, 1 exist")

@@ -28,6 +28,7 @@ from numerics.edge import (
 )
 from numerics.marchenko_pastur import Floats, MarchenkoPastur
 from numerics.spike import SpikedModel, rectangular
+from theory import parse
 from theory.errors import InputError
 
 SUFFIXES = (".npy", ".npz", ".csv")
@@ -44,7 +45,9 @@ def read_matrix(path: str | Path, array: str | None = None, argument: str = "FIL
     Errors: InputError for a missing, empty or unreadable file, another suffix, a name that is not there, entries that
     are not numbers (with line and column), rows of unequal length.
     """
-    file = Path(path)
+    file = Path(parse.path(path, argument))
+    if array is not None and not isinstance(array, str):
+        raise InputError("array", f"{parse.shorten(array)} is no name", "give the name of an array of the file")
     if file.suffix.lower() not in SUFFIXES:
         raise InputError(argument, f"{str(file)!r} has no suffix that is read", f"give a file in {', '.join(SUFFIXES)}")
     if not file.is_file():

@@ -9,9 +9,9 @@ Source: H1, H2, H3, H4.
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import dataclass
 from fractions import Fraction
+from numbers import Integral
 
 import sympy as sp
 
@@ -21,6 +21,7 @@ from theory.errors import InputError, PrecisionError
 from theory.gaussian import enclose, moment, product
 from theory.general_term import general_moment
 from theory.nonlinearity import Nonlinearity
+from theory.parse import choice, shorten
 from theory.symbols import k as k_symbol
 from theory.symbols import rho, z1, z2
 
@@ -32,20 +33,16 @@ EXACT_DEGREE = 2000
 
 def check_convention(convention: str) -> str:
     """Return the convention's name if it is one, else raise InputError."""
-    if convention not in CONVENTIONS:
-        near = difflib.get_close_matches(str(convention), CONVENTIONS, n=1)
-        hint = f"did you mean {near[0]}?" if near else f"use one of {', '.join(CONVENTIONS)}"
-        raise InputError("convention", f"unknown convention {str(convention)[:40]!r}", hint)
-    return convention
+    return choice(convention, "convention", CONVENTIONS)
 
 
 def check_degree(degree: int, argument: str = "degree", maximum: int | None = None) -> int:
     """Return `degree` if it is an integer >= 0 (and at most `maximum`), else raise InputError."""
-    if isinstance(degree, bool) or not isinstance(degree, int) or degree < 0:
-        raise InputError(argument, f"{degree!r} is not a degree", "give an integer >= 0")
+    if isinstance(degree, bool) or not isinstance(degree, Integral) or degree < 0:
+        raise InputError(argument, f"{shorten(degree)} is not a degree", "give an integer >= 0")
     if maximum is not None and degree > maximum:
         raise InputError(argument, f"{degree} is too large for a table", f"give at most {maximum}")
-    return degree
+    return int(degree)
 
 
 def normalisation(convention: str, k: sp.Expr = k_symbol) -> sp.Expr:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass
+from numbers import Real
 
 import sympy as sp
 
@@ -132,8 +133,10 @@ def nonlinearity(spec: str | sp.Expr | Nonlinearity, argument: str = "FUNCTION")
         return spec
     if isinstance(spec, str):
         return _from_text(spec.strip(), argument)
-    if isinstance(spec, sp.Expr | int | float):
-        expr = sp.sympify(spec, strict=True)
+    if isinstance(spec, Real) and not isinstance(spec, bool | sp.Basic):  # NumPy's numbers too
+        spec = parse.number(spec, argument)
+    if isinstance(spec, sp.Expr):
+        expr = spec
         return from_expr(_with_our_symbol(exact_numbers(expr), argument), sp.sstr(expr), argument)
     raise InputError(argument, f"{type(spec).__name__} is not a function", "give a name, an expression in z or SymPy")
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import ast
 import difflib
+import os
 import re
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Integral, Real
@@ -82,9 +83,36 @@ def integer(text: Numeric, argument: str, minimum: int | None = None, maximum: i
     return int(value)
 
 
+def choice(value: object, argument: str, allowed: Collection[str]) -> str:
+    """One of the allowed words.
+
+    Errors: InputError, with the nearest word.
+    """
+    if isinstance(value, str) and value in allowed:
+        return str(value)
+    near = difflib.get_close_matches(value, allowed, n=1) if isinstance(value, str) else []
+    hint = f"did you mean {near[0]}?" if near else f"give one of {', '.join(allowed)}"
+    raise InputError(argument, f"{shorten(value)} is not known", hint)
+
+
+def flag(value: object, argument: str) -> bool:
+    """True or False, also NumPy's."""
+    if not isinstance(value, bool) and type(value).__name__ not in {"bool", "bool_"}:
+        raise InputError(argument, f"{shorten(value)} is no truth value", "give True or False")
+    return bool(value)
+
+
+def path(value: object, argument: str) -> str:
+    """A file's or folder's name."""
+    name = os.fspath(value) if isinstance(value, str | os.PathLike) else None
+    if not isinstance(name, str) or not name or "\0" in name:
+        raise InputError(argument, f"{shorten(value)} is no path", "give a file's name as a string or a Path")
+    return name
+
+
 def shorten(text: object) -> str:
     """What the user gave, on one line and short enough for a message."""
-    shown = repr(text) if isinstance(text, str) else str(text)
+    shown = " ".join((repr(text) if isinstance(text, str) else str(text)).split())
     return shown if len(shown) <= 60 else shown[:57] + "..."
 
 

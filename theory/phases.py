@@ -14,7 +14,7 @@ import sympy as sp
 
 from theory import symbols as s
 from theory.errors import InputError
-from theory.parse import shorten
+from theory.parse import choice, shorten
 
 HALF = Fraction(1, 2)
 READOUTS = {"gaussian": None, "uniform": None, "rademacher": 2, "constant": 1}  # law -> distinct non-zero values
@@ -64,9 +64,7 @@ def fresh_statement() -> sp.Eq:
 
 def check_batch(batch: str) -> str:
     """Return `batch` if it is "reused" or "fresh", else raise InputError."""
-    if batch not in BATCHES:
-        raise InputError("batch", f"unknown batch {str(batch)[:40]!r}", "give reused or fresh")
-    return batch
+    return choice(batch, "batch", BATCHES)
 
 
 @dataclass(frozen=True)
@@ -163,8 +161,7 @@ def count(
     Errors: InputError for an unknown batch or readout law.  Source: T1, T6.
     """
     check_batch(batch)
-    if readout not in READOUTS:
-        raise InputError("readout", f"unknown law {str(readout)[:40]!r}", f"give one of {', '.join(READOUTS)}")
+    choice(readout, "readout", READOUTS)
     gone = sorted(k for k in missing if k <= point.Lambda)
     reasons = [f"spike {k} is missing: its function F_{k} vanishes" for k in gone]
     listed = [k for k in range(min(point.total, LISTED)) if k not in gone]

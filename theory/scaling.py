@@ -147,7 +147,7 @@ def paper(key: str, argument: str = "paper") -> Paper:
 
     Errors: InputError for an unknown key.
     """
-    if key not in PAPERS:
+    if not isinstance(key, str) or key not in PAPERS:
         raise InputError(argument, f"unknown paper {str(key)[:40]!r}", f"choose one of {', '.join(PAPERS)}")
     return PAPERS[key]
 

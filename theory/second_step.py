@@ -21,6 +21,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from math import factorial
+from numbers import Integral
 from typing import Any
 
 import sympy as sp
@@ -28,6 +29,7 @@ import sympy as sp
 from theory import symbols as s
 from theory.enclosure import Enclosure
 from theory.errors import InputError
+from theory.parse import shorten
 from theory.phases import check_batch
 
 Poly = dict[tuple[int, int], Any]  # (power of y, power of q) -> coefficient
@@ -65,9 +67,10 @@ class Label:
 
 def check_power(k: int, lowest: int = 0) -> int:
     """Return the order of a spike if it is usable, else raise InputError."""
-    if isinstance(k, bool) or not isinstance(k, int) or not lowest <= k <= MAX_POWER:
-        raise InputError("power", f"{k!r} is not the order of a spike", f"give an integer in {lowest}..{MAX_POWER}")
-    return k
+    if isinstance(k, bool) or not isinstance(k, Integral) or not lowest <= k <= MAX_POWER:
+        problem = f"{shorten(k)} is not the order of a spike"
+        raise InputError("power", problem, f"give an integer in {lowest}..{MAX_POWER}")
+    return int(k)
 
 
 def check_reading(reading: str) -> str:

@@ -18,7 +18,7 @@ import sympy as sp
 
 from theory.errors import InputError
 from theory.nonlinearity import Nonlinearity, nonlinearity
-from theory.parse import number
+from theory.parse import choice, number
 
 READOUTS = ("gaussian", "rademacher", "uniform", "constant")
 WEIGHTS = ("gaussian", "sphere")
@@ -64,8 +64,7 @@ def exact_real(value: Real, argument: str) -> sp.Expr:
 
 
 def _choice(argument: str, value: str, allowed: tuple[str, ...]) -> None:
-    if value not in allowed:
-        raise InputError(argument, f"{str(value)[:40]!r} is not known", f"choose one of {', '.join(allowed)}")
+    choice(value, argument, allowed)
 
 
 def _nonnegative(value: Real, argument: str) -> sp.Expr:

@@ -188,8 +188,7 @@ def align(
     from theory.phases import check_batch, left_vector
     from theory.second_step import check_power
 
-    check_digits(digits)
-    check_power(power)
+    digits, power = check_digits(digits), check_power(power)
     check_batch(batch)
     ratio, deviation = positive(alpha, "alpha"), nonnegative(noise, "noise")
     given = list(link) if isinstance(link, list | tuple) else [link]

@@ -257,8 +257,9 @@ def check(
     """
     from bulkedge import registry
     from bulkedge.selection import given
+    from theory.parse import flag
 
-    names = given(names)
+    names, errata = given(names), flag(errata, "errata")
     found = select_errata(names) if errata else ()
     derived: tuple[Derivation, ...] = ()
     if errata:
@@ -308,10 +309,9 @@ def run_selected(
     """
     from numerics.check import run_checks
     from numerics.runner import current_runner
-    from theory.errors import InputError
+    from theory.parse import flag, integer
 
-    if seed < 0:
-        raise InputError("seed", f"{seed} is negative", "give an integer >= 0")
+    seed, full = integer(seed, "seed", minimum=0), flag(full, "full")
     with workers.workers(jobs, cluster, store, progress):
         return run_checks(chosen, current_runner(seed), full)
 

@@ -144,10 +144,13 @@ def convert(
 
     from theory.ball import enclose_expr
     from theory.enclosure import check_digits
-    from theory.parse import nonnegative, number
+    from theory.errors import InputError
+    from theory.parse import nonnegative, number, shorten
     from theory.scaling import PAPERS, convert_ridge, convert_step, evaluate, exponent_shift, paper
 
-    check_digits(digits)
+    digits = check_digits(digits)
+    if ratio is not None and not (isinstance(ratio, Mapping) and all(isinstance(name, str) for name in ratio)):
+        raise InputError("ratio", f"{shorten(ratio)} is no mapping", 'give names and values, {"psi1": 2}')
     source, target = paper(from_, "from"), paper(to, "to")
     given = {"d": d, "width": width, "batch": batch, "train": train, "n": n}
     sizes = _sizes(from_, given, ratio or {})

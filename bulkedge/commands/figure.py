@@ -69,7 +69,10 @@ def figure(
     from bulkedge.figures import figures
     from bulkedge.output import output_folder
     from theory.errors import InputError
+    from theory.parse import shorten
 
+    if name is not None and not isinstance(name, str):
+        raise InputError("name", f"{shorten(name)} is no figure's name", "give a name, or the beginning of several")
     available = figures()
     chosen = [f for f in available if f.name == name] or [f for f in available if f.name.startswith(name or "")]
     if not chosen:

@@ -137,9 +137,8 @@ def hermite(
     1/(2*sqrt(pi))
     """
     f = nonlinearity(function)
-    check_degree(degree, maximum=MAX_DEGREE)
+    degree, digits = check_degree(degree, maximum=MAX_DEGREE), check_digits(digits)
     check_convention(convention)
-    check_digits(digits)
     found, unreached = [], []
     for k in range(degree + 1):
         try:

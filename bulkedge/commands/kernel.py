@@ -135,8 +135,7 @@ def kernel(
     rho*asin(rho)/(2*pi) + rho/4 + sqrt(1 - rho**2)/(2*pi)
     """
     f = nonlinearity(function)
-    check_digits(digits)
-    check_degree(order, "order", MAX_DEGREE)
+    digits, order = check_digits(digits), check_degree(order, "order", MAX_DEGREE)
     given = {name: _number(q, name) for name, q in (("q11", q11), ("q12", q12), ("q22", q22))}
     in_covariances = any(q is not None for q in given.values())
     one = sp.Integer(1)
@@ -211,7 +210,7 @@ def _covariance(correlation: sp.Rational, v1: sp.Rational, v2: sp.Rational) -> s
 def _number(value: str | int | float | sp.Rational | None, argument: str) -> sp.Rational | None:
     if value is None:
         return None
-    return value if isinstance(value, sp.Rational) else number(str(value), argument)
+    return number(value, argument)
 
 
 def run(arguments: argparse.Namespace) -> KernelResult:

@@ -196,8 +196,10 @@ _LEVELS = 12  # distinct eigenvalues: the edges are roots of a polynomial of twi
 def _population(c: sp.Rational, s2: sp.Rational, text: str, digits: int) -> PopulationResult:
     from theory import silverstein
     from theory.errors import InputError
-    from theory.parse import nonnegative, positive
+    from theory.parse import nonnegative, positive, shorten
 
+    if not isinstance(text, str):
+        raise InputError("population", f"{shorten(text)} is no text", 'give up to 12 pairs, "1:1/2,10:1/2"')
     pairs = [item.split(":") for item in text.split(",")]
     if not all(len(pair) == 2 for pair in pairs) or len(pairs) > _LEVELS:
         raise InputError(

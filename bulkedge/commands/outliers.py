@@ -124,7 +124,7 @@ def outliers(
     1
     """
     from theory.errors import InputError
-    from theory.parse import integer, number, shorten
+    from theory.parse import choice, integer, number, shorten
     from theory.phases import count, phase
 
     exponents = [number(x, name) for x, name in ((alpha1, "alpha1"), (alpha2, "alpha2"))]
@@ -133,8 +133,7 @@ def outliers(
     point = phase(first, second, cap)
     missing: tuple[int, ...] = ()
     further: tuple[int, ...] = ()
-    if labels not in ("centred", "uncentred"):
-        raise InputError("labels", f"unknown kind {labels[:40]!r}", "give centred or uncentred")
+    choice(labels, "labels", ("centred", "uncentred"))
     if activation is not None:
         from theory.directions import further_orders, vanishing_spikes
         from theory.nonlinearity import nonlinearity

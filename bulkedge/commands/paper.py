@@ -87,9 +87,10 @@ def paper(
     from bulkedge.output import output_folder
     from bulkedge.selection import entries, given, select
     from derivations.render import as_latex, document
+    from theory.parse import flag
 
     workers.check_address(cluster)
-    names = given(names)
+    names, ledger = given(names), flag(ledger, "ledger")
     chosen = select(names)
     how: dict[str, Any] = {"seed": seed, "jobs": jobs, "store": store, "cluster": cluster}
     with output_folder(out) as folder:

@@ -84,8 +84,8 @@ def show(id: str) -> ShowResult:
     from theory.parse import shorten
 
     by_id = {s.id: s for s in registry.statements()}
-    statement = by_id.get(id) or by_id.get(str(id).upper())
-    if not isinstance(id, str) or statement is None:
+    statement = by_id.get(str(id)) or by_id.get(str(id).upper())
+    if statement is None:
         near = nearest(str(id), by_id)
         hint = f"did you mean {near}?" if near else f"the statements are {', '.join(by_id)}"
         raise InputError("ID", f"unknown statement {shorten(id)}", hint + " (bulkedge paper FILE.py writes your own)")

@@ -126,8 +126,8 @@ def sphere(
     '0.0625'
     """
     f = nonlinearity(function)
-    check_digits(digits)
-    reach = radius if isinstance(radius, sp.Rational) else number(str(radius), "radius")
+    digits, dim, degree = check_digits(digits), integer(dim, "dim"), integer(degree, "degree")
+    reach = number(radius, "radius")
     found = eigenvalues(f, dim, degree, reach, digits)
     return SphereResult(
         inputs={"function": f.name, "dim": dim, "degree": degree, "radius": str(reach), "digits": digits},

@@ -138,19 +138,17 @@ def spike(
     from theory.ball import enclose_expr
     from theory.enclosure import check_digits
     from theory.errors import InputError
-    from theory.parse import number, positive
+    from theory.parse import choice, integer, number, positive
     from theory.symbols import c, psi, x
 
     maps = {law.name: law for law in (spikes.RECTANGULAR, spikes.COVARIANCE, spikes.WIGNER)}
-    if ensemble not in maps:
-        raise InputError("ensemble", f"{ensemble[:40]!r} is not known", f"choose from {', '.join(maps)}")
-    law, digits = maps[ensemble], check_digits(digits)
+    law, digits = maps[choice(ensemble, "ensemble", maps)], check_digits(digits)
     if (ratio is None) != (ensemble == "wigner"):
-        remedy = "leave --ratio out" if ensemble == "wigner" else "give --ratio, N/d or p/n"
+        remedy = "leave it out" if ensemble == "wigner" else "give N/d or p/n"
         raise InputError("ratio", f"the {ensemble} ensemble has {'no' if ratio is not None else 'a'} ratio", remedy)
     ratio_value = sp.Integer(1) if ratio is None else positive(ratio, "ratio")
-    if size is not None and size < 1:
-        raise InputError("size", f"{size} is not a dimension", "give a positive integer")
+    if size is not None:
+        size = integer(size, "size", minimum=1)
     confidence = positive(level, "level")
     if not confidence < 1:
         raise InputError("level", f"{level} is not a confidence level", "give a number in (0, 1)")

@@ -167,13 +167,12 @@ def weights(
 
     from numerics.weights import analyse, read_matrix
     from theory.errors import InputError
-    from theory.parse import positive
+    from theory.parse import integer, positive
 
     rate = positive(alarm, "alarm")
     if rate > positive("1/2", "alarm"):
         raise InputError("alarm", f"{alarm} is not a false-alarm rate", "give a number in (0, 1/2]")
-    if seed < 0:
-        raise InputError("seed", f"{seed} is negative", "give an integer >= 0")
+    seed = integer(seed, "seed", minimum=0)
     matrix = read_matrix(file, array)
     vectors = None if directions is None else read_matrix(directions, argument="directions")
     report = analyse(matrix, vectors, alarm=float(rate), rng=np.random.default_rng(seed))
