@@ -138,7 +138,8 @@ def _readable(result: Result) -> str:
     from bulkedge.readable import text
 
     terminal = sys.stdout.isatty()
-    return text(result, shutil.get_terminal_size((120, 24)).columns if terminal else 160, terminal)
+    width = shutil.get_terminal_size((120 if terminal else 160, 24)).columns  # COLUMNS, also for a pipe
+    return text(result, width, terminal)
 
 
 def _run(argv: Sequence[str]) -> int:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def text(result: Result, width: int = 160, terminal: bool = False) -> str:
-    """The tables, the setting, the notes and the source."""
+    """The tables, the setting, the notes and the source, without blanks at the ends of lines."""
     import io
 
     from rich import box
@@ -29,7 +29,7 @@ def text(result: Result, width: int = 160, terminal: bool = False) -> str:
         console.print(shown)
     for line in _lines(result):
         console.print(Text(line))
-    return buffer.getvalue()
+    return "".join(line.rstrip(" ") + "\n" for line in buffer.getvalue().splitlines())
 
 
 def html(result: Result) -> str:

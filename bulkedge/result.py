@@ -8,8 +8,8 @@ from __future__ import annotations
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -22,6 +22,34 @@ class Table:
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     title: str = ""
+
+
+class Frozen(dict[str, Any]):
+    """A dictionary that cannot be changed in place; unlike a mapping proxy it can be copied, pickled and printed."""
+
+    def _refuse(self, *_: Any, **__: Any) -> NoReturn:
+        raise TypeError("a result is frozen; make a dict of it to change it")
+
+    __setitem__ = __delitem__ = __ior__ = clear = pop = popitem = setdefault = update = _refuse
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (Frozen, (dict(self),))
+
+
+def frozen(value: Any) -> Any:
+    """The value with every dictionary frozen and every list a tuple."""
+    if type(value) is dict:
+        return Frozen({key: frozen(item) for key, item in value.items()})
+    if type(value) in (list, tuple):
+        return tuple(frozen(item) for item in value)
+    return value
+
+
+def plain(value: Any) -> Any:
+    """The value as JSON has it: dictionaries and lists."""
+    if isinstance(value, Mapping):
+        return {key: plain(item) for key, item in value.items()}
+    return [plain(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 @dataclass(frozen=True)
@@ -39,6 +67,12 @@ class Result(ABC):
     setting: str
     source: tuple[str, ...]
     notes: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if type(value) in (dict, list, tuple):
+                object.__setattr__(self, field.name, frozen(value))
 
     @abstractmethod
     def payload(self) -> dict[str, Any]:
@@ -63,14 +97,9 @@ class Result(ABC):
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON object as a dictionary."""
-        return {
-            "command": self.command,
-            "inputs": dict(self.inputs),
-            "setting": self.setting,
-            "source": list(self.source),
-            "notes": list(self.notes),
-            **self.payload(),
-        }
+        head = {"command": self.command, "inputs": self.inputs, "setting": self.setting}
+        found: dict[str, Any] = plain({**head, "source": self.source, "notes": self.notes, **self.payload()})
+        return found
 
     def to_json(self) -> str:
         """The JSON object as a string; reals are decimal strings, so nothing is lost and nothing is nan."""

@@ -175,8 +175,10 @@ class Fit:
 class Overlap:
     """Squared overlap of one outlier's singular vector with one direction; `signal` is corrected for the vector's turn.
 
-    `signal` is the estimate of the direction's squared overlap with the signal itself: the measured one over what O2
-    predicts for an outlier of this strength (it may pass 1 by fluctuation).
+    `signal` estimates the direction's squared overlap c^2 with the signal itself: the measured one over kept, what O2
+    predicts for an outlier of this strength. It may pass 1: next to the threshold kept is small and steep, so that the
+    strength's error is most of it. `squared_sd` is the fluctuation of `squared` about c^2 kept, `signal_sd` that of
+    `signal` with kept's own, from kept at strength -+ sd.
     """
 
     outlier: int
@@ -184,6 +186,8 @@ class Overlap:
     side: str
     squared: float
     signal: float
+    squared_sd: float
+    signal_sd: float
 
 
 @dataclass(frozen=True)
@@ -314,8 +318,36 @@ def _overlaps(
             vector = (left if side == "left" else right)[:, k]
             squared = float(unit @ vector) ** 2
             kept = float(model.overlap(lengths[side], float(strengths[k])))
-            rows.append(Overlap(k, index // per_side, side, squared, squared / kept if kept > 0 else squared))
+            if not kept > 0:  # at the threshold nothing of the signal is left in the vector
+                rows.append(Overlap(k, index // per_side, side, squared, squared, math.sqrt(2) / len(unit), 1.0))
+                continue
+            sd = _strength_sd(model, float(strengths[k]), array.shape[0])
+            ends = model.overlap(lengths[side], np.maximum(strengths[k] + sd * np.array([-1.0, 1.0]), 1e-9 * sd))
+            rows.append(
+                Overlap(
+                    k, index // per_side, side, squared, squared / kept, *_overlap_sd(squared, kept, ends, len(unit))
+                )
+            )
     return tuple(rows)
+
+
+def _overlap_sd(squared: float, kept: float, ends: Floats, size: int) -> tuple[float, float]:
+    """The standard deviations of a squared overlap and of its estimate c^2 = squared/kept.
+
+    <direction, vector> = c sqrt(kept) + sqrt((1 - kept)(1 - c^2)) g, g of variance 1/size: what the noise adds is
+    orthogonal to the signal and points anywhere else. kept varies with the strength (`ends` are kept at strength -+ sd)
+    and about its limit, through |noise|^2, by kept (1 - kept) sqrt(2/size). All is taken at the estimate of c^2 and one
+    standard deviation above, where it is larger: near the threshold a small estimate would be too sure of itself.
+    """
+    spread = math.hypot(float(ends[1] - ends[0]) / 2 / kept, (1 - kept) * math.sqrt(2 / size))
+
+    def sd(signal: float) -> float:
+        noise = (1 - kept) * (1 - signal) / size
+        return math.sqrt((4 * signal * kept * noise + 2 * noise**2) / kept**2 + (signal * spread) ** 2)
+
+    here = sd(min(squared / kept, 1.0))
+    found = max(here, sd(min(squared / kept + here, 1.0)))
+    return kept * found, found
 
 
 def _fit(found: OutlierCount, rng: np.random.Generator, draws: int) -> Fit:

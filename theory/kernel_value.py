@@ -81,7 +81,14 @@ def value(
     closed = dual(f, g)
     # Phi2's integral needs twice the digits of 1 - rho^2; next to one the rotated plane does not mind.
     if closed is not None and not (closed.has(Phi2) and 1 - q12**2 / (q11 * q22) < PHI2_DISTANCE):
-        return _constant(closed.subs({s11: q11, s12: q12, s22: q22}), digits)
+        try:
+            return _constant(closed.subs({s11: q11, s12: q12, s22: q22}), digits)
+        except InputError as error:
+            if error.argument != "expression":
+                raise
+            # Beyond the variances where the kernel is finite its closed form has a negative number under the root.
+            problem = f"the kernel of {f.name} is not finite at these variances"
+            raise InputError("FUNCTION", problem, "give smaller variances") from None
     at_scale = tuple(scaled(h, sp.sqrt(q)) for h, q in ((f, q11), (g, q22)))
     return without_closed_form(at_scale[0], at_scale[1], q12 / sp.sqrt(q11 * q22), digits)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -32,7 +32,7 @@ class AlignResult(Result):
     power: int
     digits: int
     direction: Direction
-    reach: list[dict[str, Any]]
+    reach: Sequence[Mapping[str, Any]]
     forms: tuple[sp.Expr, sp.Expr, sp.Expr] | None
     further: Limits | None
 
@@ -62,7 +62,7 @@ class AlignResult(Result):
         }
         payload["signals"] = [v.enclosure.value_string(self.digits) for v in self.direction.signals]
         payload["cosines"] = [v.enclosure.value_string(self.digits) for v in self.direction.cosines]
-        payload["reach"] = self.reach
+        payload["reach"] = [dict(row) for row in self.reach]
         payload["closed_form"] = (
             None if self.forms is None else dict(zip(("F", "signal", "norm2"), map(str, self.forms), strict=True))
         )
@@ -118,25 +118,23 @@ class AlignResult(Result):
         return tuple(tables)
 
     def latex(self) -> str:
-        """The closed forms where both functions are polynomial, else the values."""
+        """The values, with their errors where they are not exact, and the closed forms where both are polynomial."""
         from derivations.latex import decimal, latex
 
-        if self.forms is not None:
-            return (
-                rf"\beta \cdot b_{{{self.power}}} \to {latex(self.forms[1])}, \qquad "
-                rf"\lvert b_{{{self.power}}} \rvert^{{2}} \to {latex(self.forms[2])}"
-            )
-        texts = [
-            latex(v.exact) if v.exact is not None else decimal(v.enclosure.value_string(self.digits))
-            for _, v in self._named()
-        ]
-        return (
-            rf"\beta \cdot b_{{{self.power}}} \to {texts[0]}, \qquad \lvert b_{{{self.power}}} \rvert^{{2}} \to "
-            rf"{texts[1]}, \qquad \cos \to {texts[2]}"
-        )
+        names = [rf"\beta \cdot b_{{{self.power}}}", rf"\lvert b_{{{self.power}}} \rvert^{{2}}", r"\cos"]
+        forms = ("", "", "") if self.forms is None else (latex(self.forms[1]), latex(self.forms[2]), "")
+        parts = []
+        for name, form, (_, v) in zip(names, forms, self._named(), strict=True):
+            if v.exact is not None:
+                value = latex(v.exact)
+            else:
+                number, error = v.enclosure.value_string(self.digits), v.enclosure.error_string()
+                value = rf"{decimal(number)} \pm {decimal(error)}"
+            parts.append(rf"{name} \to {form} = {value}" if form else rf"{name} \to {value}")
+        return r", \qquad ".join(parts)
 
 
-def _from(row: dict[str, Any], batch: str) -> str:
+def _from(row: Mapping[str, Any], batch: str) -> str:
     text = f"never up to {row['orders']}" if row[batch] is None else str(row[batch])
     return text if row[f"{batch}_decided"] else text + " (not all decided)"
 

@@ -64,6 +64,8 @@ class FloorResult(Result):
             "linear_floor": _bound(self.floor_error),
             "floor_with_noise": _bound(self.floor_error),
             "tau": _bound(self.tau - self.lower + self.quadrature),
+            "tau_lower": _bound(self.tau - self.lower + self.quadrature),  # its distance from tau*
+            "bracket": "0",  # chosen
             # tau is flat at its minimum: kappa is known to the square root of tau's resolution.
             "kappa": _bound(math.sqrt(self.quadrature)) if self.attained else "0",
         }
@@ -76,7 +78,7 @@ class FloorResult(Result):
             ("floor of linear models and kernels, mu2*^2", _text(self.linear_floor), errors["linear_floor"]),
             ("the same, noise included", _text(self.with_noise), errors["floor_with_noise"]),
             ("tau*", _text(self.tau), errors["tau"]),
-            ("certified lower bound of tau*", _text(self.lower) if self.certified else "none", ""),
+            ("certified lower bound of tau*", _text(self.lower) if self.certified else "none", errors["tau_lower"]),
             ("kappa*", kappa, errors["kappa"] if self.attained else ""),
             ("verdict", MEANING[self.verdict], ""),
         )

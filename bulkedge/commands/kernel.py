@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import sympy as sp
 
 from bulkedge.result import Result, Table
-from derivations.latex import latex
+from derivations.latex import decimal, latex
 from theory.enclosure import Enclosure, check_digits
 from theory.errors import InputError, PrecisionError
 from theory.hermite import MAX_DEGREE, Coefficient, check_degree
@@ -75,7 +75,7 @@ class KernelResult(Result):
         return (Table(("k", "exact", "value", "error"), rows, title), Table(("", ""), tuple(summary)))
 
     def latex(self) -> str:
-        """The closed form where there is one, else the series with its coefficients."""
+        """The closed form where there is one, else the series with its coefficients, then the value with its error."""
         if self.closed_form is not None:
             return rf"\kappa(\rho) = {latex(self.closed_form)}"
         terms = [
@@ -83,7 +83,20 @@ class KernelResult(Result):
             for c in self.series
             if c.enclosure.value != 0
         ]
-        return r"\kappa(\rho) = " + (" + ".join(terms) or "0") + r" + \cdots"
+        series = r"\kappa(\rho) = " + (" + ".join(terms) or "0") + r" + \cdots"
+        if self.value is None:
+            return series
+        value, error = decimal(self.value.value_string(self.digits)), decimal(self.value.error_string())
+        return rf"{series}, \qquad {self._point()} = {value} \pm {error}"
+
+    def _point(self) -> str:
+        """The kernel where the value was asked for."""
+        asked = [(name, self.inputs[name]) for name in ("rho", "q11", "q12", "q22") if self.inputs[name] is not None]
+        if [name for name, _ in asked] == ["rho"]:
+            return rf"\kappa\left({latex(sp.Rational(self.inputs['rho']))}\right)"
+        names = {"rho": r"\rho", "q11": "q_{11}", "q12": "q_{12}", "q22": "q_{22}"}
+        given = ", ".join(f"{names[name]} = {latex(sp.Rational(text))}" for name, text in asked)
+        return rf"\kappa_{{{given}}}"
 
     def figure(self) -> Figure:
         """The kernel against the correlation."""

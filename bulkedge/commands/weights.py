@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from theory.parse import Numeric
 
 HAS_CURVE = True
+SMALLEST_P = 1e-16  # below it Tracy-Widom's tail is rounding: a p-value is then a bound
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,8 @@ class WeightsResult(Result):
     def payload(self) -> dict[str, Any]:
         """`shape`, `scale`, `edge`, `outliers` (value, p, strength), `strengths`, `fit` (distance, p), and more.
 
-        `rate` is the false-alarm rate that holds, or null with its `reason`; `overlaps` are squared. `errors` are
+        `rate` is the false-alarm rate that holds, or null with its `reason`; `overlaps` are squared, with standard
+        deviations about O2's limit. A `p` below 1e-16 is given as that bound (`p_is_bound`). `errors` are
         standard errors; singular values carry rounding errors only.
         """
         r = self.report
@@ -40,7 +42,13 @@ class WeightsResult(Result):
             "threshold": _text(r.threshold),
             "count": len(r.outliers),
             "outliers": [
-                {"value": _text(value), "p": _text(p), "strength": _text(strength), "strength_sd": _text(sd)}
+                {
+                    "value": _text(value),
+                    "p": _text(max(p, SMALLEST_P)),
+                    "p_is_bound": p < SMALLEST_P,
+                    "strength": _text(strength),
+                    "strength_sd": _text(sd),
+                }
                 for value, p, strength, sd in zip(r.outliers, r.p_values, r.strengths, r.strength_sd, strict=True)
             ],
             "strengths": [_text(s) for s in r.strengths],
@@ -60,7 +68,9 @@ class WeightsResult(Result):
                     "direction": o.direction,
                     "side": o.side,
                     "squared": _text(o.squared),
+                    "squared_sd": _text(o.squared_sd),
                     "signal": _text(o.signal),
+                    "signal_sd": _text(o.signal_sd),
                 }
                 for o in r.overlaps
             ],
@@ -78,7 +88,7 @@ class WeightsResult(Result):
         """The outliers (the CSV), the bulk, the overlaps."""
         r = self.report
         rows = tuple(
-            (str(k), f"{value:.6g}", f"{p:.2g}", f"{strength:.5g}", f"{sd:.2g}")
+            (str(k), f"{value:.6g}", _p(p), f"{strength:.5g}", f"{sd:.2g}")
             for k, (value, p, strength, sd) in enumerate(
                 zip(r.outliers, r.p_values, r.strengths, r.strength_sd, strict=True)
             )
@@ -96,7 +106,14 @@ class WeightsResult(Result):
         tables.append(Table(("bulk", f"{r.shape[0]} x {r.shape[1]}"), bulk))
         if r.overlaps:
             overlaps = tuple(
-                (str(o.outlier), str(o.direction), o.side, f"{o.squared:.4f}", f"{o.signal:.4f}") for o in r.overlaps
+                (
+                    str(o.outlier),
+                    str(o.direction),
+                    o.side,
+                    f"{o.squared:.4f} +- {o.squared_sd:.1g}",
+                    f"{o.signal:.4f} +- {o.signal_sd:.1g}",
+                )
+                for o in r.overlaps
             )
             tables.append(Table(("outlier", "direction", "side", "squared overlap", "with the signal"), overlaps))
         return tuple(tables)
@@ -108,7 +125,12 @@ class WeightsResult(Result):
         r = self.report
         rows = zip(r.outliers, r.p_values, r.strengths, r.strength_sd, strict=True)
         cells = (
-            [decimal(text) for text in (f"{value:.5g}", f"{p:.2g}", f"{strength:.4g}", f"{sd:.1g}")]
+            [
+                decimal(f"{value:.5g}"),
+                (r"\leq " if p < SMALLEST_P else "") + decimal(f"{max(p, SMALLEST_P):.2g}"),
+                decimal(f"{strength:.4g}"),
+                decimal(f"{sd:.1g}"),
+            ]
             for value, p, strength, sd in rows
         )
         body = r" \\ ".join(rf"{value} & {p} & {strength} \pm {sd}" for value, p, strength, sd in cells)
@@ -120,6 +142,10 @@ class WeightsResult(Result):
         from bulkedge.spectra import weights_figure
 
         return weights_figure(self.report)
+
+
+def _p(p: float) -> str:
+    return f"< {SMALLEST_P:g}" if p < SMALLEST_P else f"{p:.2g}"
 
 
 def _text(value: float) -> str:

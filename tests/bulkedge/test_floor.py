@@ -36,3 +36,11 @@ def test_bad_input() -> None:
         floor("tanh", "exp(z**2/3)")
     with pytest.raises(InputError, match="noise"):
         floor("tanh", "tanh", noise="-1")
+
+
+def test_every_number_has_its_error() -> None:
+    found = floor("tanh", "z").payload()
+    numbers = {"linear_floor", "floor_with_noise", "tau", "tau_lower", "kappa", "bracket"}
+    assert numbers <= set(found["errors"])
+    gap = float(found["tau"]) - float(found["tau_lower"])
+    assert gap <= float(found["errors"]["tau_lower"])

@@ -93,3 +93,19 @@ def test_bad_input_writes_nothing(capsys, folder, tokens, named):
     assert named in err
     assert err.count("\n") == 1
     assert sorted(folder.iterdir()) == before
+
+
+def test_a_vanishing_p_is_a_bound_and_overlaps_have_errors(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    u, v = (x / np.linalg.norm(x) for x in (rng.standard_normal(60), rng.standard_normal(40)))
+    np.save(tmp_path / "w.npy", rng.standard_normal((60, 40)) / 60**0.5 + 30 * np.outer(u, v))
+    np.save(tmp_path / "u.npy", u)
+    found = bulkedge.weights(tmp_path / "w.npy", directions=tmp_path / "u.npy")
+    (outlier,) = found.payload()["outliers"]
+    assert (outlier["p"], outlier["p_is_bound"]) == ("1e-16", True)
+    outliers, _, overlaps = found.tables()
+    assert outliers.rows[0][2] == "< 1e-16"
+    assert all(" +- " in row[3] and " +- " in row[4] for row in overlaps.rows)
+    (overlap,) = found.payload()["overlaps"]
+    assert 0 < float(overlap["signal_sd"]) < 0.01
+    assert abs(float(overlap["signal"]) - 1) < 4 * float(overlap["signal_sd"])

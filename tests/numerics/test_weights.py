@@ -275,3 +275,21 @@ def test_directions_as_columns_rows_or_for_both_sides():
     both = w.analyse(square, u, rng=rng()).overlaps
     assert [(o.side, o.direction) for o in both] == [("left", 0), ("right", 0)]
     assert both[0].squared > 0.8 > both[1].squared
+
+
+@pytest.mark.parametrize(("strength", "cosine"), [(1.6, 1.0), (1.6, 0.6), (2.5, 1.0), (2.5, 0.3), (4.0, 0.8)])
+@pytest.mark.parametrize("shape", [(120, 180), (150, 90)])
+def test_overlaps_are_within_their_errors(shape: tuple[int, int], strength: float, cosine: float) -> None:
+    """The estimate of c^2 and its error against 30 matrices whose signal is known: 1.5 is 5 sd of the root mean."""
+    rng = np.random.default_rng(3)
+    deviations, passed_one = [], 0
+    for _ in range(30):
+        (u, other), v = np.linalg.qr(rng.standard_normal((shape[0], 2)))[0].T, rng.standard_normal(shape[1])
+        W = rng.standard_normal(shape) / np.sqrt(shape[0]) + strength * np.outer(u, v / np.linalg.norm(v))
+        direction = cosine * u + np.sqrt(1 - cosine**2) * other
+        found = w.analyse(W, direction, alarm=0.3, rng=rng, draws=1)
+        deviations += [(o.signal - cosine**2) / o.signal_sd for o in found.overlaps if o.outlier == 0]
+        passed_one += any(o.signal > 1 for o in found.overlaps)
+    assert len(deviations) >= 25
+    assert 0.5 < float(np.sqrt(np.mean(np.square(deviations)))) < 1.5
+    assert cosine < 1 or passed_one > 0  # the estimate is not clamped
