@@ -446,7 +446,7 @@ def test_a_result_is_a_frozen_value_with_its_inputs(call, scratch):
     found, printed = result(call, scratch)
     assert isinstance(found, Result)
     assert json.loads(found.to_json()) == printed
-    assert dict(found.inputs) == printed["inputs"]
+    assert found.to_dict()["inputs"] == printed["inputs"]
     shown = found._repr_latex_()
     assert shown.startswith("$")
     assert shown.endswith("$")
