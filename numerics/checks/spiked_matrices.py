@@ -83,7 +83,7 @@ def coverage(rng: np.random.Generator, size: int, ratio: float, strength: float)
 
 def coverage_below(rng: np.random.Generator, size: int, ratio: float, spike: float) -> dict[str, float]:
     """The share of 80 per cent intervals that hold a population eigenvalue below the bulk."""
-    data = rng.standard_normal((_BATCH, size, round(ratio * size)))
+    data = rng.standard_normal((_INTERVALS, size, round(ratio * size)))
     data[:, :, 0] *= np.sqrt(spike)
     smallest = np.linalg.eigvalsh(np.swapaxes(data, 1, 2) @ data / size)[:, 0]
     model = covariance(round(ratio * size) / size)
@@ -102,7 +102,7 @@ def _ladder(trial: Callable[..., dict[str, float]], component: str) -> Ladder:
 
 def _within(trial: Callable[..., dict[str, float]]) -> Ladder:
     # An edge is approached at the rate 2/3; 1/2 is taken for the reason given at R1.edge.
-    return Ladder(trial, "outlier", (90, 180, 360), 1 / 2, 60, (120, 240, 480), 120)
+    return Ladder(trial, "outlier", (90, 180, 360), 1 / 2, 120, (120, 240, 480), 120)
 
 
 def _check(
@@ -240,7 +240,7 @@ CHECKS = (
         "derived here (numerics/spike.py)",
         (0.8, float(2 * ndtr(ndtri(0.9) / np.sqrt(2)) - 1)),
         "the variance of complex noise, half as large",
-        MonteCarlo(partial(coverage_below, ratio=0.25, spike=0.15), "covered", 160, 30, 200),
+        MonteCarlo(partial(coverage_below, ratio=0.25, spike=0.15), "covered", 160, 160, 800),
         0.08,
     ),
     _variance(
