@@ -161,7 +161,10 @@ DERIVATIONS = (
 """
 
 
-def test_a_file_of_derivations_only(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_file_of_derivations_only(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")  # test runners set their own, and tables keep to it
     file = tmp_path / "mine.py"
     file.write_text(DERIVED + "DERIVATIONS = DERIVATIONS[:1]\n")
     assert main(["check", str(file), "--json"]) == 0
