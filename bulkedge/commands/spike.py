@@ -50,8 +50,15 @@ class SpikeResult(Result):
 
     def tables(self) -> tuple[Table, ...]:
         """One row per quantity."""
+        exact = {name: str(value) for name, value in self.exact.items()}
         rows = [
-            (name.replace("_", " "), value.value_string(self.digits), "0", str(self.exact[name]))
+            # Hundreds of digits say nothing in a table; the JSON has them.
+            (
+                name.replace("_", " "),
+                value.value_string(self.digits),
+                "0",
+                exact[name] if len(exact[name]) <= 120 else "(long)",
+            )
             for name, value in self.enclosed.items()
         ]
         if self.interval is not None:

@@ -153,3 +153,9 @@ def test_unusable_ensembles(capsys, tokens, named):
     status, out, err = run(capsys, *tokens)
     assert (status, out) == (2, "")
     assert named in err
+
+
+def test_a_huge_strength_does_not_fill_the_table() -> None:
+    found = bulkedge.spike(2, "1e400")
+    assert found.payload()["strength"] == "1e+400"
+    assert max(len(cell) for table in found.tables() for row in table.rows for cell in row) <= 120
