@@ -92,9 +92,12 @@ def test_interrupt_exits_130_and_keeps_finished_trials(mine: Path, tmp_path: Pat
     log, store = tmp_path / "log", tmp_path / "store"
     command = [sys.executable, "-m", "bulkedge", "check", str(mine), "--store", str(store), "--jobs", jobs, "--json"]
     environment = os.environ | {"PYTHONPATH": str(ROOT), "NAP": "0.05", "LOG": str(log)}
+    # A shell's background job ignores SIGINT and would hand that down: the child is to get it as from a terminal.
+    inherited = signal.signal(signal.SIGINT, signal.default_int_handler)
     process = subprocess.Popen(
         command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
     )
+    signal.signal(signal.SIGINT, inherited)
     while process.poll() is None and (len(log.read_text()) if log.exists() else 0) < 2 * 12:
         time.sleep(0.01)
     os.killpg(process.pid, signal.SIGINT)  # as the terminal does: to the workers too

@@ -78,7 +78,7 @@ def test_a_figure_shows_itself() -> None:
 
 
 def test_a_derivation_shows_its_steps() -> None:
-    assert "discriminant" in DERIVATIONS[0]._repr_markdown_()
+    assert "discriminant" in DERIVATIONS[1]._repr_markdown_()
 
 
 def test_a_function_shows_its_formula() -> None:
