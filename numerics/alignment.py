@@ -52,6 +52,11 @@ class Limits:
         """beta.b/|b|."""
         return self.signal / float(np.sqrt(self.norm2))
 
+    @property
+    def cosine_error(self) -> float:
+        """The cosine's error, to first order in `error`."""
+        return self.error * (1 + abs(self.signal) / (2 * self.norm2)) / float(np.sqrt(self.norm2))
+
 
 def direct_limits(
     F: Callable[[Floats, Floats], Floats],

@@ -685,6 +685,7 @@ def test_limits_of_the_plain_direction(alpha, noise, batch):
     assert found.norm2 == pytest.approx(norm2, abs=2 * found.error + 1e-12)
     assert found.error < 1e-3
     assert abs(found.cosine) <= 1
+    assert found.cosine_error >= found.error / np.sqrt(found.norm2)
     limits = alignment.further_limits(nonlinearity("relu"), nonlinearity("tanh(z) + z**2/3"), alpha, noise)
     assert limits is not None
     assert abs(limits.cosine) <= 1

@@ -72,7 +72,7 @@ class AlignResult(Result):
                 "signal": repr(self.further.signal),
                 "norm2": repr(self.further.norm2),
                 "cosine": repr(self.further.cosine),
-                "error": f"{self.further.error:.2e}",
+                "error": f"{max(self.further.error, self.further.cosine_error):.2e}",
             }
         return payload
 
@@ -112,9 +112,10 @@ class AlignResult(Result):
         ]
         if self.further is not None:
             f = self.further
-            shown = (("signal", f"{f.signal:.9g}"), ("norm2", f"{f.norm2:.9g}"), ("cosine", f"{f.cosine:.9g}"))
+            named = (("signal", f.signal, f.error), ("norm2", f.norm2, f.error), ("cosine", f.cosine, f.cosine_error))
+            shown = tuple((name, f"{value:.9g}", f"{error:.2e}") for name, value, error in named)
             left = left_vector(self.power, folded=True)
-            tables.append(Table(("limit", "value"), shown, f"further left vector {left} (T6)"))
+            tables.append(Table(("limit", "value", "error"), shown, f"further left vector {left} (T6)"))
         return tuple(tables)
 
     def latex(self) -> str:

@@ -53,6 +53,7 @@ def test_kinked_activation_shows_the_further_direction(capsys: pytest.CaptureFix
     assert "further" not in json.loads(out)
     _, table, _ = run(capsys, "z**3 - 3*z", *common, "relu")
     assert "further left vector" in table
+    assert table.split("further left vector")[1].split()[2:5] == ["limit", "value", "error"]
     # Hard tanh: a^2 carries nothing, a|a| does, and the refusal says so.
     status, _, err = run(capsys, "z**3 - 3*z", *common, "hardtanh")
     assert status == 2
