@@ -33,7 +33,8 @@ EXEMPT = {
     "it lists or counts directions by exact rules; tests go through the cases": "theory.directions:reach_table "
     "theory.directions:vanishing_spikes theory.directions:further_orders theory.phases:count "
     "theory.kink:crossing theory.generative:generative_exponent theory.generative:level_moment",
-    "it passes a number on, exactly": "theory.second_step:enclosed_rational theory.parse:integer numerics.kernel_matrix:rows",
+    "it passes a number on, exactly": "theory.second_step:enclosed_rational theory.parse:integer "
+    "numerics.kernel_matrix:rows",
     "it sums a series whose value a check compares with the closed form": "numerics.spiked_kernel:partial_sums",
 }
 INNER_NAMES, EXEMPT_NAMES = ({name for text in table.values() for name in text.split()} for table in (INNER, EXEMPT))
