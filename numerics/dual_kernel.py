@@ -49,7 +49,9 @@ def bivariate_cdf(h: Array, k: Array, r: Array) -> Array:
         value: Array = scipy.special.owens_t(x, slope)
         return value
 
-    apart = (h * k < 0) | ((h * k == 0) & (h + k < 0))
+    # By signs: the product of two tiny numbers is zero in floats.
+    side = np.sign(h) * np.sign(k)
+    apart = (side < 0) | ((side == 0) & (h + k < 0))
     value = (scipy.special.ndtr(h) + scipy.special.ndtr(k)) / 2 - owen(h, k) - owen(k, h) - np.where(apart, 0.5, 0.0)
     zero = (h == 0) & (k == 0)
     return np.where(zero, 0.25 + np.arcsin(r) / (2 * np.pi), value)

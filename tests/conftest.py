@@ -1,4 +1,7 @@
-"""Settings of the property tests: no time limits by accident, and the same examples each time in CI."""
+"""Settings of the property tests: no time limits by accident, and the same examples each time.
+
+With EXPLORE=1 in the environment they draw other examples at each run.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +12,9 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import HealthCheck, settings
 
-settings.register_profile("local", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.register_profile("ci", parent=settings.get_profile("local"), derandomize=True)
-settings.load_profile("ci" if os.environ.get("CI") else "local")
+settings.register_profile("explore", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("same", parent=settings.get_profile("explore"), derandomize=True)
+settings.load_profile("explore" if os.environ.get("EXPLORE") else "same")
 
 
 @pytest.fixture(scope="session")

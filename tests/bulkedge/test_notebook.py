@@ -53,7 +53,10 @@ def test_a_result_shows_its_formula_and_its_numbers(name: str) -> None:
     assert "object at 0x" not in text
 
 
-def test_print_shows_what_the_command_prints(capsys: pytest.CaptureFixture[str]) -> None:
+def test_print_shows_what_the_command_prints(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "160")
     assert main(["mp", "--ratio", "1/2"]) == 0
     result = CALLS["mp"]()
     assert capsys.readouterr().out == str(result)

@@ -26,6 +26,13 @@ def test_compiled_form_is_the_closed_form(name):
         assert kernel(s, t, np.array([float(rho)]), c)[0] == pytest.approx(float(exact), rel=1e-12, abs=1e-14)
 
 
+@pytest.mark.parametrize(
+    ("h", "k", "expected"), [(-1e-190, -1e-190, 0.25), (1e-190, -1e-190, 0.25), (0.0, -1e-300, 0.25)]
+)
+def test_bivariate_cdf_where_a_product_underflows(h, k, expected):
+    assert bivariate_cdf(np.array([h]), np.array([k]), np.array([0.0]))[0] == pytest.approx(expected, abs=1e-15)
+
+
 def test_bivariate_cdf():
     rng = np.random.default_rng(3)
     h, k, r = rng.uniform(-3, 3, 40), rng.uniform(-3, 3, 40), rng.uniform(-1, 1, 40)
