@@ -128,8 +128,8 @@ def ledger(results: Sequence[CheckResult]) -> str:
         predicted = decimal(f"{r.predicted:.6g}")
         body.append((claim, rf"\({predicted}\)", prose(measured), r.verdict.value, prose(control)))
     columns = (
-        r"@{}>{\raggedright\arraybackslash}p{0.32\linewidth}l>{\raggedright\arraybackslash}p{0.13\linewidth}"
-        r"l>{\raggedright\arraybackslash}p{0.23\linewidth}@{}"
+        r"@{}>{\raggedright\arraybackslash}p{0.31\linewidth}l>{\raggedright\arraybackslash}p{0.13\linewidth}"
+        r"l>{\raggedright\arraybackslash}p{0.22\linewidth}@{}"
     )
     text = (
         "A check is confirmed if measured and predicted differ by at most four standard errors plus the bound of the "
