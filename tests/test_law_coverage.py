@@ -12,7 +12,8 @@ INNER = {
     "theory.nonlinearity:nonlinearity": "theory.nonlinearity:from_expr theory.pieces:split theory.pieces:merged "
     "theory.gaussian_terms:parts theory.terms:terms",
     "theory.kernel_value:value": "theory.kernel_value:without_closed_form theory.plane:integral "
-    "theory.plane:inner_product theory.rotated_plane:integral theory.bivariate:phi2_integral",
+    "theory.plane:inner_product theory.rotated_plane:integral theory.bivariate:phi2_integral "
+    "theory.gaussian:best_enclosure",
     "theory.hermite:coefficients": "theory.gaussian_moments:rounded",
     "numerics.covariance:predicted": "numerics.covariance:moment theory.covariance:evaluate theory.covariance:moments "
     "theory.covariance:readings theory.covariance:printed theory.covariance:rank_one",

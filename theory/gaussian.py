@@ -119,6 +119,20 @@ def _rest_integral(rest: Nonlinearity, parity: int, k: int, log_tolerance: float
 
 
 @functools.lru_cache(maxsize=4096)
+def best_enclosure(f: Nonlinearity, digits: int, k: int = 0) -> Enclosure:
+    """`enclose`, or the best enclosure found where the digits are not reached: its error says so.
+
+    Errors: PrecisionError where there is no enclosure at all.
+    Source: H2.
+    """
+    try:
+        return enclose(f, digits, k)
+    except PrecisionError as error:
+        if error.best is None:
+            raise
+        return error.best
+
+
 def enclose(f: Nonlinearity, digits: int, k: int = 0) -> Enclosure:
     """E[f(z) He_k(z)] with a rigorous error bound, to a relative error below 10^-digits.
 

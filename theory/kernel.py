@@ -10,14 +10,14 @@ from __future__ import annotations
 import functools
 import warnings
 from fractions import Fraction
-from math import factorial
+from math import factorial, prod
 
 import sympy as sp
 
 from theory import ball
 from theory.enclosure import Enclosure
-from theory.errors import InputError, PrecisionError
-from theory.gaussian import enclose, expectation
+from theory.errors import InputError
+from theory.gaussian import best_enclosure, expectation
 from theory.growth import SQUARE_INTEGRABLE
 from theory.hermite import general_term
 from theory.nonlinearity import Delta, Nonlinearity, Piece, product
@@ -26,6 +26,8 @@ from theory.terms import dual_of_delta, dual_of_deltas, dual_of_terms, swapped, 
 
 # 1 - rho, the distance from perfect correlation.
 e = sp.Symbol("e", positive=True)
+
+GUARD_RHO, GUARD_DEGREE, GUARD_DIGITS = Fraction(2, 5), 8, 8  # of `agrees`
 
 UNIT = {q11: sp.Integer(1), q22: sp.Integer(1), q12: rho}
 
@@ -76,34 +78,19 @@ def agrees(closed: sp.Expr, f: Nonlinearity, g: Nonlinearity) -> bool:
     The claim is tested once for each pair of functions, by enclosures that know nothing of it: a lost term shows.
     Valid for: f and g without deltas.  Source: K1.
     """
-    total, left = Fraction(0), [Fraction(0), Fraction(0)]
-    error = Fraction(0)
+    total = Enclosure(Fraction(0), Fraction(0), "exact")
     for n in range(GUARD_DEGREE + 1):
-        x, y = (_enclosed(h, n) for h in (f, g))
-        weight = GUARD_RHO**n / factorial(n)
-        total += x.value * y.value * weight
-        error += (abs(x.value) * y.error + abs(y.value) * x.error + x.error * y.error) * weight
-    for i, h in enumerate((f, g)):
-        left[i] = _enclosed(product(h, h), 0).value * 2  # E h^2, its error covered by the factor
+        x, y = (best_enclosure(h, GUARD_DIGITS, n) for h in (f, g))
+        total = total + x * y * Enclosure(GUARD_RHO**n / factorial(n), Fraction(0), "exact")
+    # E f^2 E g^2, the errors covered by the factors.
+    squares = 4 * prod(best_enclosure(product(h, h), GUARD_DIGITS).value for h in (f, g))
     with ball.precision(120):
         value = ball.constant(closed.subs(UNIT).subs(rho, sp.Rational(GUARD_RHO)))
         if not value.is_finite():
             return True  # 0/0 at this point: nothing can be said
         found = ball.to_enclosure(value)
-    gap = abs(found.value - total) - found.error - error
-    return gap <= 0 or gap**2 <= GUARD_RHO ** (2 * GUARD_DEGREE + 2) * left[0] * left[1]
-
-
-GUARD_RHO, GUARD_DEGREE = Fraction(2, 5), 8
-
-
-def _enclosed(f: Nonlinearity, k: int) -> Enclosure:
-    try:
-        return enclose(f, 8, k)
-    except PrecisionError as failure:
-        if failure.best is None:
-            raise
-        return failure.best
+    gap = abs(found.value - total.value) - found.error - total.error
+    return gap <= 0 or gap**2 <= GUARD_RHO ** (2 * GUARD_DEGREE + 2) * squares
 
 
 def _real(expr: sp.Expr) -> sp.Expr | None:

@@ -19,7 +19,7 @@ from theory import ball, plane, rotated_plane
 from theory.bivariate import Phi2
 from theory.enclosure import Enclosure, check_digits
 from theory.errors import InputError, PrecisionError
-from theory.gaussian import enclose, moment
+from theory.gaussian import best_enclosure, enclose, moment
 from theory.hermite import Coefficient
 from theory.kernel import dual, scaled
 from theory.nonlinearity import Nonlinearity, product
@@ -264,12 +264,7 @@ def coefficients_or_balls(f: Nonlinearity, degree: int, digits: int) -> list[Enc
     """c_0..c_degree, orthonormal; one that cannot be told from zero stays the ball around zero that it is."""
     found = []
     for k in range(degree + 1):
-        try:
-            raw = enclose(f, digits, k)
-        except PrecisionError as error:
-            if error.best is None:
-                raise
-            raw = error.best
+        raw = best_enclosure(f, digits, k)
         found.append(_times(raw, ball.enclose_expr(1 / sp.sqrt(sp.factorial(k)), digits + 5)) if raw.value else raw)
     return found
 

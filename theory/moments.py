@@ -18,7 +18,7 @@ import sympy as sp
 from theory import gaussian
 from theory.ball import enclose_expr
 from theory.enclosure import Enclosure
-from theory.errors import InputError, PrecisionError
+from theory.errors import InputError
 from theory.kink import crossing_moment, kinks
 from theory.nonlinearity import Nonlinearity, Piece, product
 
@@ -81,12 +81,7 @@ def enclosed_mean(f: Nonlinearity, a: int, digits: int, parity: int = 0, order: 
 
 @functools.lru_cache(maxsize=8192)
 def _enclosed(f: Nonlinearity, k: int, digits: int) -> Enclosure:
-    try:
-        return gaussian.enclose(f, digits, k)
-    except PrecisionError as error:
-        if error.best is None:
-            raise
-        return error.best
+    return gaussian.best_enclosure(f, digits, k)
 
 
 def _odd(parity: int, a: int) -> bool:

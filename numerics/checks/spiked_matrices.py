@@ -127,6 +127,13 @@ def _variance(
     )
 
 
+def _interval(id: str, claim: str, trial: Callable[..., dict[str, float]], size: int) -> Check:
+    complex_noise = float(2 * ndtr(ndtri(0.9) / np.sqrt(2)) - 1)
+    measure = MonteCarlo(trial, "covered", size, 160, 800)
+    mistake = "the variance of complex noise, half as large"
+    return _check(id, claim, "derived here (numerics/spike.py)", (0.8, complex_noise), mistake, measure, 0.08)
+
+
 _TALL, _WIDE = covariance(0.5), covariance(2.0)
 _tall = partial(covariance_trial, ratio=0.5, spike=3.0)
 _wide = partial(covariance_trial, ratio=2.0, spike=4.0)
@@ -225,23 +232,17 @@ CHECKS = (
         _within(_weak_wigner),
         0.12,
     ),
-    _check(
+    _interval(
         "R3.interval",
         "coverage of the 80 per cent interval for a rectangular strength, to leading order in 1/d",
-        "derived here (numerics/spike.py)",
-        (0.8, float(2 * ndtr(ndtri(0.9) / np.sqrt(2)) - 1)),
-        "the variance of complex noise, half as large",
-        MonteCarlo(partial(coverage, ratio=0.5, strength=1.8), "covered", 100, 160, 800),
-        0.08,
+        partial(coverage, ratio=0.5, strength=1.8),
+        100,
     ),
-    _check(
+    _interval(
         "R3.interval.below",
         "coverage of the 80 per cent interval for a population eigenvalue of 0.15 below the bulk, c = 1/4",
-        "derived here (numerics/spike.py)",
-        (0.8, float(2 * ndtr(ndtri(0.9) / np.sqrt(2)) - 1)),
-        "the variance of complex noise, half as large",
-        MonteCarlo(partial(coverage_below, ratio=0.25, spike=0.15), "covered", 160, 160, 800),
-        0.08,
+        partial(coverage_below, ratio=0.25, spike=0.15),
+        160,
     ),
     _variance(
         covariance(0.2),
