@@ -173,17 +173,18 @@ def reach_table(problem: Problem, orders: int) -> list[dict[str, Any]]:
 
 
 def closed_form(
-    link_degree: int, k: int, batch: str, activation_degree: int | None = None
+    link_degree: int, k: int, batch: str, activation_degree: int | None = None, *, mean: bool = False
 ) -> tuple[sp.Expr, sp.Expr, sp.Expr]:
     """F_k(y, q), beta.b_k and |b_k|^2 for polynomial links and activations, in their Hermite coefficients.
 
-    g = sum g_j He_j (j = 1..link_degree), sigma = sum c_j He_j; alpha = n/d, s_eps the noise. Without an activation
-    F_k = y p^k.
+    g = sum g_j He_j, j = 1..link_degree, from j = 0 on with `mean`; sigma = sum c_j He_j, whose c_0 no derivative sees;
+    alpha = n/d, s_eps the noise. Without an activation F_k = y p^k.
+    Valid for: a link with a mean needs `mean`: g_0 enters E y^2, every moment of y, and through e = g_0 E sigma'' F_k.
     Convention: `probabilist`.  Source: T3.
     """
     if link_degree < 1 or (activation_degree is not None and activation_degree < 1):
         raise InputError("degree", "a constant has no direction", "give a degree >= 1")
-    g = _hermite_sum("g", link_degree)
+    g = _hermite_sum("g", link_degree, 0 if mean else 1)
     target = PolynomialTarget(g, noise=s.s_eps)
     here = label(target, 1 / s.alpha)
     if activation_degree is None:
@@ -194,9 +195,9 @@ def closed_form(
     return as_expression(F), sp.factor(geometry.signal(F)), sp.expand(geometry.gram(F, F))
 
 
-def _hermite_sum(name: str, degree: int) -> sp.Expr:
-    coefficients = sp.symbols(f"{name}1:{degree + 1}", real=True)
-    return sp.Add(*(c * sp.hermite_prob(j, s.z) for j, c in enumerate(coefficients, start=1)))
+def _hermite_sum(name: str, degree: int, lowest: int = 1) -> sp.Expr:
+    coefficients = sp.symbols(f"{name}{lowest}:{degree + 1}", real=True)
+    return sp.Add(*(c * sp.hermite_prob(j, s.z) for j, c in enumerate(coefficients, start=lowest)))
 
 
 def vanishing_spikes(sigma: Nonlinearity, batch: str, orders: int, centred: bool = True) -> tuple[int, ...]:

@@ -27,7 +27,7 @@ from flint import acb, arb
 from theory import ball
 from theory.enclosure import Enclosure
 from theory.errors import InputError, PrecisionError
-from theory.moments import enclosed_mean, exact_mean, power
+from theory.moments import enclosed_mean, exact_mean, power, product_parity
 from theory.nonlinearity import Nonlinearity
 from theory.symbols import z
 
@@ -133,7 +133,7 @@ def _power_witness(g: Nonlinearity, k: int) -> str | None:
             y = power(g, b)
         except InputError:
             return None
-        if _hermite_moment(y, k, g.parity**b):
+        if _hermite_moment(y, k, product_parity(g.parity, (0, b))):
             return "y" if b == 1 else f"y^{b}"
     return None
 

@@ -84,6 +84,17 @@ def _enclosed(f: Nonlinearity, k: int, digits: int) -> Enclosure:
     return gaussian.best_enclosure(f, digits, k)
 
 
+def product_parity(parity: int, *factors: tuple[int, int]) -> int:
+    """The parity of prod_i (f^(k_i))^(b_i), factors (k_i, b_i), from that of f; 0 where it is not known.
+
+    One unknown factor makes the product's unknown, even a squared one: f^2 is not even because it is a square.
+    """
+    result = 1
+    for k, b in factors:
+        result *= (parity * (-1) ** k) ** b
+    return result
+
+
 def _odd(parity: int, a: int) -> bool:
     """Whether E[z^a f] vanishes by parity. (The parity comes from the factors: products are dear to examine.)"""
     return parity == (1 if a % 2 else -1)
@@ -110,7 +121,7 @@ class Moments:
 
     def link(self, g: Nonlinearity) -> Callable[[int, int], Any]:
         """E[z^a g^b], for theory.target.AdditiveTarget."""
-        return functools.cache(lambda a, b: self.mean(power(g, b), a, g.parity**b))
+        return functools.cache(lambda a, b: self.mean(power(g, b), a, product_parity(g.parity, (0, b))))
 
     def activation(self, sigma: Nonlinearity) -> Callable[[int, int, int], Any]:
         """E[sigma^(k) z^b sigma'^c], for theory.second_step.spike_function.
@@ -131,16 +142,16 @@ class Moments:
             if c == 0:
                 return self.mean(sigma, b, parity, order=k)
             if k == 1:
-                return self.mean(power(first, c + 1), b, (-parity) ** (c + 1))
+                return self.mean(power(first, c + 1), b, product_parity(parity, (1, c + 1)))
             if k == 2 or (k == 3 and not first.kinks):
                 # sigma'' sigma'^c = (sigma'^(c+1))'/(c+1): shorter, and right at a kink for c = 1; once more for k = 3.
                 share = self.constant(sp.Rational(1, c + 1))
-                total = self.mean(power(first, c + 1), b, (-parity) ** (c + 1), order=k - 1) * share
+                total = self.mean(power(first, c + 1), b, product_parity(parity, (1, c + 1)), order=k - 1) * share
                 if k == 3:
                     bent = product(power(_derivative(sigma, 2), 2), power(first, c - 1))
-                    total = total + self.mean(bent, b, (-parity) ** (c - 1)) * (-c)
+                    total = total + self.mean(bent, b, product_parity(parity, (2, 2), (1, c - 1))) * (-c)
                 return total
-            f, parity = _derivative(sigma, k), parity ** (1 + c) * (-1) ** (k + c)
+            f, parity = _derivative(sigma, k), product_parity(parity, (k, 1), (1, c))
             smooth = Nonlinearity(f.name, f.pieces)
             own = _integrable(product(smooth, power(first, c)), f"{f.name} times sigma'^{c}")
             total = self.mean(own, b, parity)

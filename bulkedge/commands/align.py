@@ -185,7 +185,7 @@ def align(
     from theory.nonlinearity import nonlinearity
     from theory.parse import nonnegative, positive
     from theory.phases import check_batch, left_vector
-    from theory.second_step import check_power
+    from theory.second_step import check_power, polynomial_mean
 
     digits, power = check_digits(digits), check_power(power)
     check_batch(batch)
@@ -216,7 +216,8 @@ def align(
     # Beyond these sizes a closed form fills pages; theory.directions.closed_form gives it all the same.
     if len(links) == 1 and power <= 2 and all(d is not None and d <= 3 for d in degrees):
         assert degree is not None
-        forms = closed_form(degree, power, batch, None if sigma is None else sigma.degree)
+        centred = polynomial_mean(links[0].pieces[0].expr) == 0
+        forms = closed_form(degree, power, batch, None if sigma is None else sigma.degree, mean=not centred)
     inputs = {
         "link": [g.name for g in links],
         "power": power,

@@ -7,6 +7,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import sympy as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from numerics.alignment import further_direction
 from numerics.functions import constants
@@ -45,6 +47,31 @@ def test_the_closed_form_takes_the_values(batch: str, activation: str | None) ->
     assert sp.simplify(norm2.subs(values) - found.norm2.exact) == 0
     value = found.cosines[0].enclosure
     assert abs(sp.N(found.cosines[0].exact, 40) - sp.Rational(value.value.numerator, value.value.denominator)) < 1e-30
+
+
+@given(
+    st.lists(st.fractions(-1, 1, max_denominator=5), min_size=4, max_size=4),
+    st.lists(st.fractions(-1, 1, max_denominator=5), min_size=2, max_size=2),
+    st.sampled_from(["reused", "fresh"]),
+    st.sampled_from([0, 1]),
+    st.booleans(),
+)
+@settings(max_examples=20, deadline=None)
+def test_closed_forms_take_the_exact_values(
+    g: list[Fraction], c: list[Fraction], batch: str, k: int, full: bool
+) -> None:
+    """Any polynomial link, its mean included: the printed form at the link's own coefficients is the printed value."""
+    link = " + ".join(f"({x})*He({j},z)" for j, x in enumerate([*g[:3], g[3] or 1]))
+    activation = f"z + ({c[0]})*He(2,z) + ({c[1]})*He(3,z) + 1/3" if full else None
+    # Two routes: the exact moments of the Nonlinearity, and symbols replaced by numbers.
+    route = problem(link, alpha="3/2", noise="1/5", activation=activation)._exact(k, batch)
+    assert route is not None
+    _, signal, norm2 = closed_form(3, k, batch, 3 if full else None, mean=True)
+    values = {sp.Symbol(f"g{j}", real=True): sp.Rational(str(x)) for j, x in enumerate([*g[:3], g[3] or 1])}
+    values |= {sp.Symbol(f"c{j}", real=True): sp.Rational(str(x)) for j, x in enumerate([1, *c], start=1)}
+    values |= {s.alpha: sp.Rational(3, 2), s.s_eps: sp.Rational(1, 5)}
+    assert sp.expand(signal.subs(values) - route[0][0]) == 0
+    assert sp.expand(norm2.subs(values) - route[1]) == 0
 
 
 def test_rank_one_and_full_agree_up_to_the_constant_where_nothing_is_neglected() -> None:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import itertools
+from fractions import Fraction
+
 import mpmath
+import numpy as np
 import pytest
 import sympy as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from theory import symbols as s
 from theory.errors import InputError
-from theory.moments import MissingFormError, Moments, hermite_weights, power
+from theory.moments import MissingFormError, Moments, hermite_weights, power, product_parity
 from theory.nonlinearity import nonlinearity
 from theory.second_step import PolynomialActivation
 
@@ -48,6 +54,59 @@ def test_polynomial_activations_by_the_other_route(c: int) -> None:
     for k in (1, 2, 3):
         for b in (0, 1, 2):
             assert sp.expand(found(k, b, c) - direct(k, b, c)) == 0
+
+
+# Functions of every parity at 0; other parameters leave neither f nor its derivatives with one.
+SHAPES = (
+    "tanh(z - {})",
+    "exp(z*{}/2)",
+    "sin(z + {})",
+    "erf(z) + {}*z**2",
+    "gelu - {}*z**3/4",
+    "z**2*exp(-z**2) + {}*z",
+)
+ORDERS = st.tuples(st.integers(1, 3), st.integers(0, 3), st.integers(0, 3))
+
+
+def quadrature(expression: sp.Expr, k: int, b: int, c: int) -> tuple[float, float]:
+    """E[f^(k) z^b f'^c] and the mean of its absolute value by the trapezoid rule, with no use of parity."""
+    x = np.linspace(-16, 16, 12001)
+    first, last = (sp.lambdify(s.z, sp.diff(expression, s.z, i), ["scipy", "numpy"]) for i in (1, k))
+    value = last(x) * x**b * first(x) ** c * np.exp(-(x**2) / 2) / np.sqrt(2 * np.pi) * (x[1] - x[0])
+    return float(np.sum(value)), float(np.sum(np.abs(value)))
+
+
+@given(st.sampled_from(SHAPES), st.sampled_from([Fraction(0), Fraction(1, 3), Fraction(4, 5)]), st.integers(1, 2))
+@settings(max_examples=8, deadline=None)
+def test_random_moments_of_an_activation_are_those_of_quadrature(shape: str, x: Fraction, c: int) -> None:
+    """The law that finds a moment lost by parity: all orders k and powers of z, functions with and without one."""
+    sigma = nonlinearity(shape.format(f"({x})"))
+    moment = Moments(16).activation(sigma)
+    for k, b in itertools.product((1, 2, 3), (0, 1, 2)):
+        direct, size = quadrature(sigma.expr, k, b, c)
+        assert abs(float(moment(k, b, c)) - direct) <= 1e-11 * (1 + size), (k, b)
+
+
+@given(st.lists(st.fractions(-1, 1, max_denominator=6), min_size=4, max_size=4), ORDERS)
+@settings(max_examples=30, deadline=None)
+def test_random_moments_of_a_polynomial_activation_are_exact(c: list[object], orders: object) -> None:
+    expression = sp.Add(*(sp.Rational(str(x)) * s.z**i for i, x in enumerate(c, 1)))
+    found, direct = Moments().activation(nonlinearity(expression)), PolynomialActivation(expression)
+    assert sp.expand(found(*orders) - direct(*orders)) == 0  # type: ignore[misc]
+
+
+def test_published_moments_without_parity() -> None:
+    """E[sigma^(3) z sigma']: 1 for z + He_2/2 + He_3/6, -.1405 for mish (independent quadrature)."""
+    assert Moments().activation(nonlinearity("z + He(2,z)/2 + He(3,z)/6"))(3, 1, 1) == 1
+    assert abs(float(Moments(20).activation(nonlinearity("mish"))(3, 1, 1)) + 0.1405) < 5e-5
+
+
+@pytest.mark.parametrize("parity", [-1, 1, 0])
+def test_parity_of_products(parity: int) -> None:
+    """Known only where every factor's is; a factor to the power 0 does not count."""
+    assert product_parity(parity, (2, 2)) == (1 if parity else 0)
+    assert product_parity(parity, (0, 1), (1, 1)) == (-1 if parity else 0)
+    assert product_parity(parity, (0, 0)) == 1
 
 
 def test_kinks() -> None:
