@@ -101,12 +101,17 @@ def test_published_moments_without_parity() -> None:
     assert abs(float(Moments(20).activation(nonlinearity("mish"))(3, 1, 1)) + 0.1405) < 5e-5
 
 
-@pytest.mark.parametrize("parity", [-1, 1, 0])
-def test_parity_of_products(parity: int) -> None:
-    """Known only where every factor's is; a factor to the power 0 does not count."""
-    assert product_parity(parity, (2, 2)) == (1 if parity else 0)
-    assert product_parity(parity, (0, 1), (1, 1)) == (-1 if parity else 0)
-    assert product_parity(parity, (0, 0)) == 1
+@given(st.sampled_from([-1, 1, 0]), st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=3))
+@settings(max_examples=40, deadline=None)
+def test_parity_of_products(parity: int, factors: list[tuple[int, int]]) -> None:
+    """Known only where every factor's is (one to the power 0 does not count); else that of the product itself."""
+    found = product_parity(parity, *factors)
+    if parity == 0:
+        assert found == (0 if any(b for _, b in factors) else 1)
+        return
+    f = s.z**5 if parity == -1 else s.z**4
+    product = sp.Mul(*(sp.diff(f, s.z, k) ** b for k, b in factors))
+    assert sp.expand(product - found * product.subs(s.z, -s.z)) == 0
 
 
 def test_kinks() -> None:
