@@ -12,7 +12,7 @@ from scipy.special import betaincinv
 from bulkedge.plotting import new_figure
 from numerics.marchenko_pastur import MarchenkoPastur, SingularValueLaw
 from numerics.silverstein import DiscretePopulation, GeneralLaw
-from numerics.spike import covariance, rectangular, wigner
+from numerics.spike import covariance, rectangular, wigner, wishart
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -121,6 +121,12 @@ def spike_figure(ensemble: str, ratio: float, strength: float, seed: int = 0) ->
         data[:, 0] *= np.sqrt(strength)
         gram = data.T @ data if width <= d else data @ data.T
         values, model, law, name = np.linalg.eigvalsh(gram / d), covariance(ratio), MarchenkoPastur(ratio), "eigenvalue"
+    elif ensemble == "wishart":
+        data = rng.standard_normal((d, width))
+        gram = data.T @ data / d
+        gram[0, 0] += strength
+        values, model, law, name = np.linalg.eigvalsh(gram), wishart(ratio), MarchenkoPastur(ratio), "eigenvalue"
+        values = values[np.abs(values) > 1e-9]  # the law's density, and so the histogram, is that of the rest
     else:
         noise = rng.standard_normal((d, d)) / np.sqrt(2 * d)
         noise[0, 0] += strength / 2

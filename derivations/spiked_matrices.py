@@ -1,4 +1,4 @@
-"""R3: spiked covariance and Wigner matrices, their thresholds, overlaps and fluctuations, and the inverse maps."""
+"""R3: spiked covariance, Wigner and Wishart matrices: thresholds, overlaps, fluctuations and inverse maps."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sympy as sp
 
 from derivations.derivation import Apply, Derivation, Given, Root, Step, Substitute
 from theory.marchenko_pastur import stieltjes_equation
-from theory.spike import COVARIANCE, RECTANGULAR, WIGNER, covariance_outlier
+from theory.spike import COVARIANCE, RECTANGULAR, WIGNER, WISHART, covariance_outlier, wishart_outlier
 from theory.symbols import c, ell, psi, theta, w, x, zeta
 from theory.symbols import stieltjes as m
 
@@ -94,6 +94,57 @@ def _wigner_overlap() -> Iterator[Step]:
     )
 
 
+def _wishart() -> Iterator[Step]:
+    equation = stieltjes_equation(c, _ONE)
+    yield Step(equation, reason="the transform of the bulk W, scale 1")
+    at_outlier = sp.Eq(equation.lhs.subs(m, -1 / zeta), 0)
+    yield Step(at_outlier, Substitute({m: -1 / zeta}), "an outlier w of W + zeta v v^T has m(w) = -1/zeta")
+    yield Step(WISHART.outlier, Root(w), "solved for its position")
+    for sign, edge in ((1, "upper"), (-1, "lower")):
+        at = Substitute({zeta: c + sign * sp.sqrt(c)})
+        reason = f"at the threshold c {'+-'[sign < 0]} sqrt c, where its slope vanishes, it meets the {edge} edge"
+        yield Step((1 + sign * sp.sqrt(c)) ** 2, at, reason)
+        yield Step(WISHART.outlier, Given(), "the outlier again")
+    yield Step(
+        wishart_outlier().rhs,
+        Apply(lambda e: sp.Piecewise((e, WISHART.above), (WISHART.edge, True)), name=wishart_outlier().lhs),
+        "between the thresholds no solution lies outside the bulk: the extreme eigenvalue is the edge",
+    )
+
+
+def _wishart_overlap() -> Iterator[Step]:
+    yield Step(WISHART.outlier, reason="along zeta the resolvent at the outlier is G = 1/zeta")
+    yield Step(
+        dict(WISHART.overlaps)["vector"],
+        Apply(lambda e: e.diff(zeta), name=_angle("vector")),
+        "its squared overlap G^2/(-G') = d outlier/d zeta",
+    )
+
+
+def _wishart_inverse() -> Iterator[Step]:
+    yield Step(sp.Eq(x, WISHART.outlier), reason="the outlier's position")
+    yield Step(_wishart_upper(), Root(zeta), "solved for the strength, above the bulk")
+
+
+def _wishart_upper() -> sp.Expr:
+    return (x + c - 1 + sp.sqrt((x + c - 1) ** 2 - 4 * c * x)) / 2
+
+
+def _wishart_variance() -> Iterator[Step]:
+    slope = sp.diff(WISHART.outlier, zeta)
+    minus_g = 1 / (zeta**2 * slope)  # -G' along zeta, as G = 1/zeta
+    yield Step(
+        2 * (minus_g - 1 / zeta**2) / c,
+        reason="n times the variance of v.R v: v is uniform beside the Haar eigenvectors, and 2 (-G' - G^2)/p, p = c n",
+    )
+    yield Step(
+        2 * (minus_g - 1 / zeta**2) / c / minus_g**2,
+        Apply(lambda e: e / minus_g**2, name=_VARIANCE),
+        "over the squared slope G'",
+    )
+    yield Step(WISHART.variance, "=", "simplified")
+
+
 def _variance() -> Iterator[Step]:
     """Delta method on phi_u phi_v = (1/theta - xi)^2, t = theta^2: three independent forms fluctuate."""
     y = (1 + _T) * (psi + _T) / _T
@@ -119,6 +170,7 @@ def _variance() -> Iterator[Step]:
 
 _PAUL = "R3; Baik and Silverstein 2006; Paul 2007"
 _SEMI = "R3; Capitaine, Donati-Martin and Feral 2009"
+_ADDITIVE = "R3; Benaych-Georges and Nadakuditi 2011"
 _ABOVE = (ell > 1 + sp.sqrt(c),)
 _BEYOND = (x > (1 + sp.sqrt(c)) ** 2,)
 
@@ -149,6 +201,37 @@ DERIVATIONS = (
         lambda: sp.Eq(_angle("vector"), dict(WIGNER.overlaps)["vector"]),
         _wigner_overlap,
         _SEMI,
+    ),
+    Derivation(
+        "R3.wishart",
+        "The outlier of a Wishart matrix with an additive spike",
+        wishart_outlier,
+        _wishart,
+        _ADDITIVE,
+        (zeta > c + sp.sqrt(c),),
+    ),
+    Derivation(
+        "R3.wishart_overlap",
+        "The overlap of a Wishart matrix with an additive spike",
+        lambda: sp.Eq(_angle("vector"), dict(WISHART.overlaps)["vector"]),
+        _wishart_overlap,
+        _ADDITIVE,
+    ),
+    Derivation(
+        "R3.wishart_inverse",
+        "The strength behind an outlier of a Wishart matrix",
+        lambda: sp.Eq(zeta, _wishart_upper()),
+        _wishart_inverse,
+        _ADDITIVE,
+        _BEYOND,
+    ),
+    Derivation(
+        "R3.wishart_variance",
+        "The fluctuation of the outlier of a Wishart matrix with an additive spike",
+        lambda: sp.Eq(_VARIANCE, WISHART.variance),
+        _wishart_variance,
+        "derived here; Benaych-Georges and Nadakuditi 2011 for the limit",
+        (zeta > c + sp.sqrt(c),),
     ),
     Derivation(
         "R3.variance",

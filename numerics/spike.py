@@ -21,13 +21,14 @@ from theory import spike as theory
 from theory.errors import InputError
 from theory.symbols import c, psi, x
 
-_RATIO = {"rectangular": psi, "covariance": c}
+_RATIO = {"rectangular": psi, "covariance": c, "wishart": c}
+_EITHER_SIGN = ("wigner", "wishart")
 
 
 @functools.cache
 def _compiled(name: str, field: str) -> Callable[..., Floats]:
     """A formula of a map as a function of (strength or position, ratio)."""
-    law: theory.SpikeMap = {m.name: m for m in (theory.RECTANGULAR, theory.COVARIANCE, theory.WIGNER)}[name]
+    law: theory.SpikeMap = {m.name: m for m in theory.MAPS}[name]
     expression = dict(law.overlaps)[field] if field in dict(law.overlaps) else getattr(law, field)
     argument = x if field == "inverse" else law.strength
     compiled: Callable[..., Floats] = sp.lambdify((argument, _RATIO.get(name, psi)), expression, "numpy", cse=True)
@@ -49,7 +50,7 @@ class SpikedModel:
     """One ensemble at a ratio and a noise scale, vectorised over strengths.
 
     `scale` is the noise's standard deviation for "rectangular" and "wigner" (entries of variance scale^2/d, scale^2/n)
-    and its variance for "covariance" (spikes are then population eigenvalues, in the same units as the scale).
+    and its variance for "covariance" and "wishart" (spikes are then in the same units as the scale).
     Valid for: spikes of fixed strength and rank as the sizes grow; orthogonal vectors (else see `spikes_of`).
     Source: O2, R3.
     """
@@ -68,13 +69,13 @@ class SpikedModel:
         if self.law.name == "rectangular":
             lower, upper = MarchenkoPastur(self.ratio).singular_values().edges
             return self.scale * lower, self.scale * upper
-        if self.law.name == "covariance":
+        if self.law.name in ("covariance", "wishart"):
             return MarchenkoPastur(self.ratio, self.scale).edges
         return -2 * self.scale, 2 * self.scale
 
     @property
     def threshold(self) -> float:
-        """The strength above which there is an outlier (for spikes below the bulk see `above`)."""
+        """The strength above which there is an outlier above the bulk (for spikes below the bulk see `above`)."""
         ratio = _RATIO.get(self.law.name)
         value = self.law.threshold.subs(ratio, sp.Float(self.ratio, 17)) if ratio is not None else self.law.threshold
         return self.scale * float(value)
@@ -84,6 +85,8 @@ class SpikedModel:
         t = self._strength(strength)
         if self.law.name == "rectangular":
             return np.asarray(t**4 > self.ratio)
+        if self.law.name == "wishart":
+            return np.asarray(((t - self.ratio) ** 2 > self.ratio) & (t != 0))
         return np.asarray((t - 1) ** 2 > self.ratio if self.law.name == "covariance" else t**2 > 1)
 
     def outlier(self, strength: ArrayLike) -> Floats:
@@ -119,8 +122,12 @@ class SpikedModel:
         if not np.all(np.isfinite(positions)):
             raise InputError("observed", "holds an infinite number", "give numbers up to 1e50")
         lower, upper = self.edges
-        below_allowed = self.law.name == "wigner" or (self.law.name == "covariance" and self.ratio < 1)
-        outside = (positions > upper) | ((positions < lower) & (positions > 0 if lower > 0 else True) & below_allowed)
+        below = positions < lower
+        if self.law.name in ("rectangular", "covariance"):  # positive; at ratio >= 1 no spike is seen below the bulk
+            below &= (positions > 0) & (self.law.name == "covariance" and self.ratio < 1)
+        elif self.law.name == "wishart" and self.ratio >= 1:
+            below &= positions != 0  # zeros belong to the noise
+        outside = (positions > upper) | below
         if not np.all(outside):
             raise InputError("observed", "holds a value that is no outlier", f"give values beyond the edge {upper:.6g}")
         return self.scale * _compiled(self.law.name, "inverse")(positions / self.scale, self.ratio)
@@ -139,9 +146,14 @@ class SpikedModel:
         quantile = float(ndtri((1 + level) / 2))
         # Outwards is away from the noise: to larger strengths above the bulk, to smaller ones below it.
         outward = 1.0 if observed > sum(self.edges) / 2 else -1.0
-        base = self.scale if self.law.name == "covariance" else 0.0
-        edge = {"rectangular": self.ratio**0.25, "covariance": outward * self.ratio**0.5, "wigner": outward}
-        threshold = base + self.scale * edge[self.law.name]
+        centre, edge = {
+            "rectangular": (0.0, self.ratio**0.25),
+            "covariance": (1.0, outward * self.ratio**0.5),
+            "wigner": (0.0, outward),
+            "wishart": (self.ratio, outward * self.ratio**0.5),
+        }[self.law.name]
+        base = self.scale * centre
+        threshold = base + self.scale * edge
 
         def gap(strength: float, sign: float) -> float:
             position = float(self.outlier(strength)) + sign * outward * quantile * float(
@@ -165,7 +177,7 @@ class SpikedModel:
 
     def _strength(self, strength: ArrayLike) -> Floats:
         values = finite(strength, "strength") / self.scale
-        if self.law.name != "wigner" and np.any(values <= 0):
+        if self.law.name not in _EITHER_SIGN and np.any(values <= 0):
             raise InputError("strength", "holds a number that is not positive", "give positive numbers")
         if not np.all(np.isfinite(values)):
             raise InputError("strength", "holds an infinite number", "give numbers up to 1e50")
@@ -175,7 +187,7 @@ class SpikedModel:
         t = self._strength(strength)
         above = self.above(strength)
         # A strength that is safely above stands in where the formula does not apply.
-        safe = np.where(above, t, 2 + self.ratio)
+        safe = np.where(above, t, 2 + 2 * self.ratio)
         inside = np.where(above, 2.0, t)
         return np.where(above, _compiled(self.law.name, field)(safe, self.ratio), otherwise(inside, self.ratio))
 
@@ -188,6 +200,11 @@ def rectangular(ratio: float, scale: float = 1.0) -> SpikedModel:
 def covariance(ratio: float, scale: float = 1.0) -> SpikedModel:
     """(1/n) X^T X with population eigenvalue ell and bulk `scale`, ratio c = p/n (R3)."""
     return SpikedModel(theory.COVARIANCE, ratio, scale)
+
+
+def wishart(ratio: float, scale: float = 1.0) -> SpikedModel:
+    """W + theta v v^T, W = (1/n) X^T X with entries of variance `scale`, ratio c = p/n; either sign (R3)."""
+    return SpikedModel(theory.WISHART, ratio, scale)
 
 
 def wigner(scale: float = 1.0) -> SpikedModel:

@@ -408,7 +408,12 @@ def test_the_population_of_a_kernel_keeps_the_trace(rng, coefficients, rest):
 
 
 @laws
-@given(POSITIVE, st.floats(0.3, 3), st.floats(1.2, 5), st.sampled_from([spike.rectangular, spike.covariance]))
+@given(
+    POSITIVE,
+    st.floats(0.3, 3),
+    st.floats(1.2, 5),
+    st.sampled_from([spike.rectangular, spike.covariance, spike.wishart]),
+)
 def test_an_interval_of_a_strength_contains_it_and_narrows(ratio, scale, factor, make):
     model = make(ratio, scale)
     observed = float(model.outlier(model.threshold * factor))

@@ -19,7 +19,7 @@ from numerics.dual_kernel import bivariate_cdf
 from numerics.functions import constants, gauss_expectation, vectorised
 from numerics.marchenko_pastur import MarchenkoPastur
 from numerics.silverstein import DiscretePopulation, GeneralLaw
-from numerics.spike import covariance, rectangular
+from numerics.spike import covariance, rectangular, wishart
 from numerics.tracy_widom import cdf, sf
 from theory import marchenko_pastur, silverstein, sphere, spike
 from theory.arc_cosine import arc_cosine
@@ -31,7 +31,7 @@ from theory.errors import PrecisionError
 from theory.gaussian import enclose
 from theory.kernel_value import value
 from theory.nonlinearity import nonlinearity
-from theory.symbols import c, ell, psi, rho, sigma2, theta, x, z
+from theory.symbols import c, ell, psi, rho, sigma2, theta, x, z, zeta
 
 LOW, HIGH = 16, 40
 NAMES = (*CATALOGUE, "Max(z - 1/3, 0)", "z**3*tanh(2*z)", "He(5, z) + sin(3*z)")
@@ -147,7 +147,11 @@ def test_floats_of_marchenko_pastur(ratio: str, scale: str) -> None:
 @pytest.mark.parametrize("ratio", ["1/1000", "1/4", "1", "4", "1000"])
 def test_floats_of_spikes(ratio: str) -> None:
     """Outliers and overlaps against their formulas at 40 digits, just above and far above the threshold."""
-    models = ((rectangular, spike.RECTANGULAR, theta, psi), (covariance, spike.COVARIANCE, ell, c))
+    models = (
+        (rectangular, spike.RECTANGULAR, theta, psi),
+        (covariance, spike.COVARIANCE, ell, c),
+        (wishart, spike.WISHART, zeta, c),
+    )
     for make, law, strength, symbol in models:
         model = make(float(sp.Rational(ratio)))
         threshold = float(law.threshold.subs(symbol, sp.Rational(ratio)))

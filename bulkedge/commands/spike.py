@@ -63,7 +63,8 @@ class SpikeResult(Result):
         ]
         if self.interval is not None:
             rows.append(("interval", "{:.9g} .. {:.9g}".format(*self.interval), _left_out(self.interval), ""))
-        title = "above the threshold" if self.above else "within the threshold: no outlier"
+        side = "above the" if self.exact["outlier"] > self.exact["edge"] else "below the lower"
+        title = f"{side} threshold" if self.above else "within the threshold: no outlier"
         return (Table(("quantity", "value", "error", "exact"), tuple(rows), title),)
 
     def latex(self) -> str:
@@ -91,12 +92,13 @@ def _left_out(interval: tuple[float, float]) -> str:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The ratio, and a strength or an observed outlier."""
-    parser.add_argument("--ratio", metavar="psi", help="N/d (rectangular), p/n (covariance); wigner has none")
+    parser.add_argument("--ratio", metavar="psi", help="N/d (rectangular), p/n (covariance, wishart); wigner has none")
     parser.add_argument(
         "--ensemble",
         default="rectangular",
         metavar="NAME",
-        help="rectangular (W0 + theta u v^T, default), covariance (population eigenvalue) or wigner",
+        help="rectangular (W0 + theta u v^T, default), covariance (population eigenvalue), wigner (H + theta v v^T) "
+        "or wishart (X^T X/n + theta v v^T)",
     )
     given = parser.add_mutually_exclusive_group(required=True)
     given.add_argument("--strength", metavar="theta", help="the spike's strength; noise entries have variance 1/d")
@@ -110,6 +112,7 @@ _SETTINGS = {
     "rectangular": "W0 + strength u v^T, W0 d x N with iid entries of variance 1/d; ratio = N/d; overlaps are squared",
     "covariance": "(1/n) X^T X, n rows of covariance I + (strength - 1) v v^T; ratio = p/n; overlaps are squared",
     "wigner": "H + strength v v^T, H symmetric n x n with off-diagonal variance 1/n; overlaps are squared",
+    "wishart": "X^T X/n + strength v v^T, X n x p with iid entries of variance 1; ratio = p/n; overlaps are squared",
 }
 
 
@@ -127,8 +130,9 @@ def spike(
 
     s_1 -> sqrt((1 + theta^2)(psi + theta^2))/theta iff theta^4 > psi (decided exactly), else the edge 1 + sqrt psi.
     Valid for: W0 d x N with iid entries of variance 1/d, psi = N/d, unit vectors u (d) and v (N). `ensemble` asks for a
-    spiked covariance (strength: the population eigenvalue, also below the bulk) or Wigner matrix (of either sign). With
-    `observed` instead of `strength` the map is inverted; a `size` adds the standard deviation of the outlier (real
+    spiked covariance (strength: the population eigenvalue, also below the bulk), or for a spike added to a Wigner or
+    to a Wishart matrix (of either sign). `threshold` is that of the strength's own side of the bulk. With `observed`
+    instead of `strength` the map is inverted; a `size` adds the standard deviation of the outlier (real
     Gaussian noise), or a confidence interval for the strength.
     Accuracy: exact expressions, printed to `digits` digits.
     Errors: InputError for numbers that are not positive, or an observed value within the bulk.
@@ -148,7 +152,7 @@ def spike(
     from theory.parse import choice, integer, number, positive
     from theory.symbols import c, psi, x
 
-    maps = {law.name: law for law in (spikes.RECTANGULAR, spikes.COVARIANCE, spikes.WIGNER)}
+    maps = {law.name: law for law in spikes.MAPS}
     law, digits = maps[choice(ensemble, "ensemble", maps)], check_digits(digits)
     if (ratio is None) != (ensemble == "wigner"):
         remedy = "leave it out" if ensemble == "wigner" else "give N/d or p/n"
@@ -164,7 +168,7 @@ def spike(
         inputs["ratio"] = str(ratio_value)
     if (strength is None) == (observed is None):
         raise InputError("strength", "neither it nor an observed outlier is given, or both are", "give one of them")
-    read = number if ensemble == "wigner" else positive
+    read = number if ensemble in ("wigner", "wishart") else positive
     here = {psi: ratio_value, c: ratio_value}
     if strength is not None:
         t = read(strength, "strength")
@@ -181,7 +185,7 @@ def spike(
         t, above = law.inverse.subs({x: position, **here}), True
     values = {law.strength: t, **here}
     exact = {
-        "threshold": law.threshold.subs(here),
+        "threshold": law.own_threshold().subs(values),
         "strength": t,
         "outlier": position,
         "edge": law.edge.subs(values),
@@ -200,6 +204,9 @@ def spike(
             inputs["level"] = str(confidence)
     enclosed = {name: enclose_expr(value, digits) for name, value in exact.items()}
     notes: tuple[str, ...] = ("proved; limit of large sizes at the given ratio, strength fixed",)
+    if ensemble == "wishart" and ratio_value > 1 and above and t < ratio_value:
+        place = "between 0 and the bulk" if t > 0 else "below 0"
+        notes += (f"ratio > 1: the spike moves one of the zeros of X^T X/n to the outlier, {place}",)
     if size is not None:
         derived = " (derived here)" if ensemble == "rectangular" else ""
         notes += (f"sd and interval: real Gaussian noise, to leading order in 1/{law.size}{derived}",)
@@ -217,7 +224,8 @@ def _outside(ensemble: str, position: sp.Rational, ratio: sp.Rational) -> bool:
         return bool(position**2 > 4)
     # (1 -+ sqrt c)^2 = 1 + c -+ 2 sqrt c; below the bulk only for c < 1
     shift = position - 1 - ratio
-    return bool(shift**2 > 4 * ratio and (shift > 0 or ratio < 1))
+    below = ratio < 1 if ensemble == "covariance" else ratio < 1 or position != 0
+    return bool(shift**2 > 4 * ratio and (shift > 0 or below))
 
 
 def run(arguments: argparse.Namespace) -> SpikeResult:

@@ -30,7 +30,7 @@ STATEMENTS = (
     ),
     Statement(
         id="R3",
-        title="Spiked covariance, Wigner, rectangular matrices: thresholds, outliers, overlaps, fluctuations, inverse",
+        title="Spiked covariance, Wishart, Wigner, rectangular: thresholds, outliers, overlaps, fluctuations, inverse",
         formula="theory.spike:covariance_outlier",
         assumptions=(
             "spikes of fixed rank and strength, distinct, with orthogonal vectors",

@@ -1,4 +1,4 @@
-"""R3 checked on simulated spiked matrices: covariance, Wigner and rectangular, above and within the threshold.
+"""R3 checked on simulated spiked matrices: covariance, Wishart, Wigner, rectangular, beyond and within the threshold.
 
 The checks of O2 on the network's own spike are in numerics/checks/spike.py.
 """
@@ -14,10 +14,11 @@ from scipy.linalg import eigh
 from scipy.special import ndtr, ndtri
 
 from numerics.check import Check, Control, Ladder, Measure, MonteCarlo
-from numerics.spike import SpikedModel, covariance, rectangular, wigner
+from numerics.spike import SpikedModel, covariance, rectangular, wigner, wishart
 
 _PAUL = "Baik & Silverstein 2006; Paul 2007"
 _WIGNER = "Capitaine, Donati-Martin & Feral 2009; Benaych-Georges & Nadakuditi 2011"
+_WISHART = "Benaych-Georges & Nadakuditi 2011; Peche 2006"
 _BATCH = 30  # matrices per trial of a variance
 _INTERVALS = 8  # matrices per trial of a coverage
 
@@ -37,6 +38,25 @@ def covariance_trial(rng: np.random.Generator, size: int, ratio: float, spike: f
         "vector": float(vector[0] ** 2),
         "scores": float((scores @ image) ** 2 / (image @ image)),
     }
+
+
+def wishart_trial(rng: np.random.Generator, size: int, ratio: float, strength: float) -> dict[str, float]:
+    """Extreme eigenpair of (1/n) X^T X + theta v v^T, along the first axis; the smallest for a negative strength."""
+    n, p = size, round(ratio * size)
+    data = rng.standard_normal((n, p))
+    matrix = data.T @ data / n
+    matrix[0, 0] += strength
+    which = p - 1 if strength > 0 else 0
+    values, vectors = eigh(matrix, subset_by_index=[which, which], driver="evr")
+    return {"outlier": float(values[0]), "vector": float(vectors[0, 0] ** 2)}
+
+
+def wishart_variance(rng: np.random.Generator, size: int, ratio: float, strength: float) -> dict[str, float]:
+    """n times the sample variance of the largest eigenvalue over a batch of Wishart matrices with an additive spike."""
+    data = rng.standard_normal((_BATCH, size, round(ratio * size)))
+    matrices = np.swapaxes(data, 1, 2) @ data / size
+    matrices[:, 0, 0] += strength
+    return {"variance": size * _variance_of(matrices)}
 
 
 def wigner_trial(rng: np.random.Generator, size: int, strength: float) -> dict[str, float]:
@@ -135,6 +155,10 @@ def _interval(id: str, claim: str, trial: Callable[..., dict[str, float]], size:
 
 
 _TALL, _WIDE = covariance(0.5), covariance(2.0)
+_TALL_SUM, _WIDE_SUM = wishart(0.5), wishart(2.0)
+_up, _down = (partial(wishart_trial, ratio=0.5, strength=s) for s in (2.0, -1.0))
+_slight = partial(wishart_trial, ratio=0.5, strength=0.7)
+_under_zero = partial(wishart_trial, ratio=2.0, strength=-1.0)
 _tall = partial(covariance_trial, ratio=0.5, spike=3.0)
 _wide = partial(covariance_trial, ratio=2.0, spike=4.0)
 _low = partial(covariance_trial, ratio=0.25, spike=0.1)
@@ -206,6 +230,51 @@ CHECKS = (
         0.25,
     ),
     _check(
+        "R3.wishart.outlier",
+        "largest eigenvalue of W + 2 v v^T, ratio 1/2: 10/3",
+        _WISHART,
+        (float(_TALL_SUM.outlier(2.0)), float(_TALL.outlier(3.0))),
+        "the map of a population eigenvalue 1 + theta",
+        _ladder(_up, "outlier"),
+        0.2,
+    ),
+    _check(
+        "R3.wishart.vector",
+        "squared overlap of the largest eigenvector of W + 2 v v^T, ratio 1/2",
+        _WISHART,
+        (float(_TALL_SUM.overlap("vector", 2.0)), float(_TALL.overlap("vector", 3.0))),
+        "the overlap of a population eigenvalue 1 + theta",
+        _ladder(_up, "vector"),
+        0.035,
+    ),
+    _check(
+        "R3.wishart.below",
+        "smallest eigenvalue of W - v v^T, ratio 1/2: -1/3",
+        _WISHART,
+        (float(_TALL_SUM.outlier(-1.0)), _TALL_SUM.edges[0]),
+        "spikes below the bulk ignored",
+        _ladder(_down, "outlier"),
+        0.1,
+    ),
+    _check(
+        "R3.wishart.below.vector",
+        "squared overlap of the smallest eigenvector of W - v v^T, ratio 2: one of the zeros, moved",
+        _WISHART,
+        (float(_WIDE_SUM.overlap("vector", -1.0)), 0.5),
+        "the share of the null space, 1 - 1/c",
+        _ladder(_under_zero, "vector"),
+        0.1,
+    ),
+    _check(
+        "R3.wishart.within",
+        "largest eigenvalue of W + (7/10) v v^T, ratio 1/2, within the threshold c + sqrt c: the edge",
+        _WISHART,
+        (float(_TALL_SUM.outlier(0.7)), 4.2),
+        "theta + theta/(theta - c) below the threshold",
+        _within(_slight),
+        0.25,
+    ),
+    _check(
         "R3.wigner.outlier",
         "smallest eigenvalue, strength -2",
         _WIGNER,
@@ -251,6 +320,14 @@ CHECKS = (
         "covariance",
         partial(covariance_variance, ratio=0.2, spike=4.0),
         "a further factor c (the standard deviation with sqrt(c/n), as one package has it)",
+    ),
+    _variance(
+        _TALL_SUM,
+        2.0,
+        0.0,
+        "wishart",
+        partial(wishart_variance, ratio=0.5, strength=2.0),
+        "no fluctuation at order 1/n",
     ),
     _variance(wigner(), 2.0, 0.0, "wigner", partial(wigner_variance, strength=2.0), "no fluctuation at order 1/n"),
     _variance(

@@ -109,6 +109,11 @@ def test_unusable_input(capsys, tokens, named):
         (("--ensemble", "covariance", "--ratio", "1/4", "--strength", "1/5"), 0.1375, {"scores": 1 - 0.25 / 0.64}),
         (("--ensemble", "wigner", "--strength", "-2"), -2.5, {"vector": 0.75}),
         (("--ensemble", "wigner", "--strength", "1/2"), 2, {"vector": 0}),
+        (("--ensemble", "wigner", "--strength", "0"), 2, {"vector": 0}),
+        (("--ensemble", "wishart", "--ratio", "1/2", "--strength", "2"), 10 / 3, {"vector": 7 / 9}),
+        (("--ensemble", "wishart", "--ratio", "1/2", "--strength", "-1"), -1 / 3, {"vector": 7 / 9}),
+        (("--ensemble", "wishart", "--ratio", "4", "--strength", "1"), 2 / 3, {"vector": 5 / 9}),
+        (("--ensemble", "wishart", "--ratio", "1/4", "--strength", "1/2"), 2.25, {"vector": 0}),
     ],
 )
 def test_other_ensembles(capsys, tokens, outlier, overlaps):
@@ -129,7 +134,30 @@ def test_other_ensembles(capsys, tokens, outlier, overlaps):
 
 
 @pytest.mark.parametrize(
-    "tokens", [("covariance", "--ratio", "1/3", "--strength", "3"), ("wigner", "--strength", "-2")]
+    ("tokens", "threshold", "edge"),
+    [
+        (("covariance", "--ratio", "1/2", "--strength", "1/5"), 1 - math.sqrt(0.5), (1 - math.sqrt(0.5)) ** 2),
+        (("covariance", "--ratio", "1/2", "--observed", "3/40"), 1 - math.sqrt(0.5), (1 - math.sqrt(0.5)) ** 2),
+        (("wigner", "--strength", "-2"), -1, -2),
+        (("wishart", "--ratio", "1/2", "--strength", "2"), 0.5 + math.sqrt(0.5), (1 + math.sqrt(0.5)) ** 2),
+    ],
+)
+def test_the_threshold_is_that_of_the_strengths_side(capsys, tokens, threshold, edge):
+    found = json.loads(run(capsys, "--ensemble", *tokens, "--json")[1])
+    assert found["above"] is True
+    assert (float(found["threshold"]), float(found["edge"])) == pytest.approx((threshold, edge), rel=1e-13)
+    assert (float(found["strength"]) - threshold) * (float(found["outlier"]) - edge) > 0
+    side = "above the" if threshold > 1 else "below the lower"
+    assert f"{side} threshold" in run(capsys, "--ensemble", *tokens)[1]
+
+
+@pytest.mark.parametrize(
+    "tokens",
+    [
+        ("wishart", "--ratio", "2", "--strength", "-2"),
+        ("covariance", "--ratio", "1/3", "--strength", "3"),
+        ("wigner", "--strength", "-2"),
+    ],
 )
 def test_pictures_of_other_ensembles(tmp_path, tokens, monkeypatch):
     monkeypatch.setattr("bulkedge.spectra._SIDE", 200)
@@ -147,6 +175,8 @@ def test_pictures_of_other_ensembles(tmp_path, tokens, monkeypatch):
         (("--ensemble", "wigner", "--observed", "2"), "observed"),
         (("--ensemble", "covariance", "--ratio", "2", "--observed", "1/100"), "observed"),
         (("--ensemble", "covariance", "--ratio", "2", "--strength", "0"), "strength"),
+        (("--ensemble", "wishart", "--ratio", "2", "--observed", "0"), "observed"),
+        (("--ensemble", "wishart", "--ratio", "1/2", "--observed", "1"), "observed"),
     ],
 )
 def test_unusable_ensembles(capsys, tokens, named):

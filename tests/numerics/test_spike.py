@@ -16,6 +16,7 @@ from theory.errors import InputError
 from theory.symbols import c, psi
 
 MODELS = [spike.rectangular(0.3, 0.7), spike.rectangular(2.5, 3.0), spike.covariance(0.4, 2.0), spike.wigner(0.5)]
+MODELS += [spike.wishart(0.4, 2.0), spike.wishart(3.0, 0.5)]
 STRENGTHS = [0.05, 0.3, 0.6, 0.9, 1.0, 1.4, 2.5, 6.0]
 
 
@@ -48,13 +49,18 @@ def test_strength_inverts_outlier(model, factor, mirrored):
         strength = -strength
     if mirrored and model.law.name == "covariance":
         strength = (1 - math.sqrt(model.ratio)) / factor * model.scale
+    if mirrored and model.law.name == "wishart":
+        strength = (model.ratio - math.sqrt(model.ratio) * factor) * model.scale
     # Near the threshold the map is flat: a rounding of the position moves the strength by its square root.
     assert float(model.strength(model.outlier(strength))) == pytest.approx(strength, rel=1e-12 / (factor - 1) ** 2)
 
 
 @pytest.mark.parametrize(
     ("model", "strength"),
-    [(MODELS[0], 1.5), (MODELS[1], 6.0), (MODELS[2], 6.0), (MODELS[2], 0.3), (MODELS[3], -1.2), (MODELS[3], 1.2)],
+    [
+        *((MODELS[0], 1.5), (MODELS[1], 6.0), (MODELS[2], 6.0), (MODELS[2], 0.3), (MODELS[3], -1.2), (MODELS[3], 1.2)),
+        *((MODELS[4], 5.0), (MODELS[4], -2.0), (MODELS[5], 4.0), (MODELS[5], -1.0)),
+    ],
 )
 def test_intervals_cover_as_often_as_they_say(model, strength):
     # Positions drawn from the Gaussian law that the interval assumes: its coverage is then the level.
@@ -95,6 +101,7 @@ def test_several_spikes_are_the_singular_triples_of_their_sum():
         (lambda: MODELS[0].overlap("vector", 1), "name"),
         (lambda: MODELS[0].strength(0.5), "observed"),
         (lambda: spike.covariance(2.0).strength(0.1), "observed"),
+        (lambda: spike.wishart(2.0).strength(0.0), "observed"),
         (lambda: MODELS[0].sd(1, 0), "size"),
         (lambda: MODELS[0].sd(1, 10, beta=4), "beta"),
         (lambda: MODELS[0].interval(5, 100, level=1.0), "level"),
@@ -109,4 +116,4 @@ def test_unusable_input(call, argument):
 
 
 def test_theory_and_numerics_name_the_same_ensembles():
-    assert [m.law for m in (MODELS[0], MODELS[2], MODELS[3])] == [theory.RECTANGULAR, theory.COVARIANCE, theory.WIGNER]
+    assert tuple(m.law for m in (MODELS[0], *MODELS[2:5])) == theory.MAPS

@@ -10,7 +10,7 @@ from theory import spike
 from theory.symbols import c, ell, psi, theta, w, x, zeta
 from theory.symbols import stieltjes as m
 
-R, C, W = spike.RECTANGULAR, spike.COVARIANCE, spike.WIGNER
+R, C, W, A = spike.RECTANGULAR, spike.COVARIANCE, spike.WIGNER, spike.WISHART
 
 
 def test_rectangular_outlier_solves_the_resolvent_equation():
@@ -38,9 +38,9 @@ def test_rectangular_overlaps_by_residues(ratio, strength):
         assert abs(sp.N(found - R.overlap(name).subs(values), 30)) < 1e-25
 
 
-@pytest.mark.parametrize("law", [R, C, W], ids=lambda law: law.name)
+@pytest.mark.parametrize("law", [R, C, W, A], ids=lambda law: law.name)
 def test_inverse_map(law):
-    for strength in (sp.Rational(5, 2), sp.Integer(4)):
+    for strength in (sp.Integer(3), sp.Integer(4)):
         values = {law.strength: strength, psi: sp.Rational(7, 5), c: sp.Rational(7, 5)}
         back = law.inverse.subs(x, law.outlier).subs(values)
         assert sp.simplify(back - strength) == 0
@@ -50,6 +50,68 @@ def test_inverse_below_the_bulk():
     values = {ell: sp.Rational(1, 5), c: sp.Rational(1, 4)}
     assert sp.simplify(C.inverse.subs(x, C.outlier).subs(values) - sp.Rational(1, 5)) == 0
     assert sp.simplify(W.inverse.subs(x, W.outlier).subs(zeta, -3) + 3) == 0
+    # Below a Wishart bulk: past the zero of the outlier (theta = c - 1), under the zeros of W and in the gap above them.
+    for ratio, strength in ((sp.Rational(1, 2), -1), (sp.Rational(1, 2), sp.Rational(-1, 2)), (4, -1), (4, 1)):
+        values = {zeta: strength, c: ratio}
+        assert sp.simplify(A.inverse.subs(x, A.outlier).subs(values) - strength) == 0
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("ratio", [sp.Rational(1, 2), sp.Integer(3)])
+def test_a_wishart_outlier_has_the_resolvent_of_its_strength(ratio, sign):
+    """G = 1/theta and overlap -1/(theta^2 G'), by quadrature of the density: not by the R-transform."""
+    import mpmath
+
+    strength = (ratio + sp.sqrt(ratio)) * sp.Rational(3, 2) if sign > 0 else sp.Rational(-2, 3)
+    values = {zeta: strength, c: ratio}
+    position = mpmath.mpf(sp.N(A.outlier.subs(values), 25))
+    low, high = ((1 - mpmath.sqrt(float(ratio))) ** 2, (1 + mpmath.sqrt(float(ratio))) ** 2)
+    r = mpmath.mpf(float(ratio))
+
+    def trace(power):
+        # t = low + (high - low) sin^2(a): no singular end
+        def integrand(a):
+            t = low + (high - low) * mpmath.sin(a) ** 2
+            density = (high - low) * mpmath.sin(a) * mpmath.cos(a) / (2 * mpmath.pi * r * t)
+            return density * 2 * (high - low) * mpmath.sin(a) * mpmath.cos(a) / (position - t) ** power
+
+        return mpmath.quad(integrand, [0, mpmath.pi / 2]) + max(1 - 1 / r, 0) / position**power
+
+    theta_ = mpmath.mpf(sp.N(strength, 25))
+    assert abs(trace(1) - 1 / theta_) < 1e-12
+    assert abs(1 / (theta_**2 * trace(2)) - mpmath.mpf(sp.N(A.overlap("vector").subs(values), 25))) < 1e-12
+
+
+def test_a_strength_is_told_its_own_threshold():
+    """Also below one, and for strengths of either sign; the zeros of a wide Wishart matrix have thresholds too."""
+    half, root = sp.Rational(1, 2), sp.sqrt(2) / 2
+    cases = [
+        (C, ell, half, half / 2, 1 - root),
+        (C, ell, half, 3, 1 + root),
+        (C, ell, 2, half, 0),  # at c >= 1 none leaves downwards
+        (W, zeta, 1, -3, -1),
+        (W, zeta, 1, 3, 1),
+        (A, zeta, half, 2, half + root),
+        (A, zeta, half, sp.Rational(1, 10), half + root),  # positive: it would leave upwards
+        (A, zeta, half, -1, half - root),
+        (A, zeta, 4, 1, 2),
+        (A, zeta, 4, 3, 6),
+        (A, zeta, 4, -1, 2),
+    ]
+    for law, strength, ratio, value, expected in cases:
+        assert sp.simplify(law.own_threshold().subs({strength: value, c: ratio}) - expected) == 0
+
+
+@pytest.mark.parametrize("law", [C, W, A], ids=lambda law: law.name)
+def test_the_lower_threshold_meets_the_lower_edge(law):
+    ratio = sp.Rational(1, 3)
+    at = law.lower_threshold.subs(c, ratio)
+    values = {c: ratio, law.strength: at}
+    assert sp.simplify((law.outlier - law.edge).subs(values)) == 0
+    assert all(sp.simplify(overlap.subs(values)) == 0 for _, overlap in law.overlaps)
+    just_below = {c: ratio, law.strength: at - sp.Rational(1, 10**30)}
+    assert law.above.subs(just_below) == sp.true
+    assert law.above.subs({c: ratio, law.strength: at + sp.Rational(1, 10**30)}) == sp.false
 
 
 def test_a_spiked_covariance_is_a_rectangular_spike():
@@ -61,7 +123,7 @@ def test_a_spiked_covariance_is_a_rectangular_spike():
     assert sp.simplify(R.overlap("d").args[0][0].subs(values) - scores) == 0
 
 
-@pytest.mark.parametrize("law", [R, C, W], ids=lambda law: law.name)
+@pytest.mark.parametrize("law", [R, C, W, A], ids=lambda law: law.name)
 def test_everything_is_continuous_at_the_threshold(law):
     ratio = sp.Rational(3, 2)
     values = {psi: ratio, c: ratio, law.strength: law.threshold.subs({psi: ratio, c: ratio})}
@@ -90,6 +152,10 @@ def test_known_values():
     assert C.position().subs({**at, ell: sp.Rational(3, 5)}) == sp.Rational(1, 4)
     assert W.position().subs(zeta, -2) == -sp.Rational(5, 2)
     assert W.position().subs(zeta, sp.Rational(-1, 2)) == -2
+    assert W.position().subs(zeta, 0) == 2  # not between the edges
+    assert A.position().subs({c: sp.Rational(1, 2), zeta: 2}) == sp.Rational(10, 3)
+    assert A.overlap("vector").subs({c: sp.Rational(1, 2), zeta: 2}) == sp.Rational(7, 9)
+    assert A.position().subs({c: 4, zeta: 0}) == 9  # no spike, though the zeros' condition holds
 
 
 def test_variances_from_the_resolvent_and_of_the_gaussian_case():
@@ -110,3 +176,4 @@ def test_variances_from_the_resolvent_and_of_the_gaussian_case():
 def test_statements_are_equations():
     assert isinstance(spike.rectangular_outlier(), sp.Eq)
     assert isinstance(spike.covariance_outlier(), sp.Eq)
+    assert isinstance(spike.wishart_outlier(), sp.Eq)
