@@ -50,7 +50,7 @@ def test_inverse_below_the_bulk():
     values = {ell: sp.Rational(1, 5), c: sp.Rational(1, 4)}
     assert sp.simplify(C.inverse.subs(x, C.outlier).subs(values) - sp.Rational(1, 5)) == 0
     assert sp.simplify(W.inverse.subs(x, W.outlier).subs(zeta, -3) + 3) == 0
-    # Below a Wishart bulk: past the zero of the outlier (theta = c - 1), under the zeros of W and in the gap above them.
+    # Below a Wishart bulk: past theta = c - 1 (an outlier at 0), under the zeros of W and in the gap above them.
     for ratio, strength in ((sp.Rational(1, 2), -1), (sp.Rational(1, 2), sp.Rational(-1, 2)), (4, -1), (4, 1)):
         values = {zeta: strength, c: ratio}
         assert sp.simplify(A.inverse.subs(x, A.outlier).subs(values) - strength) == 0
