@@ -46,7 +46,7 @@ def test_nonlinearities(text):
 
 
 def test_the_generator_reaches_both_answers():
-    outcomes, offenders = survey(400, 5, 60.0, read)
+    outcomes, offenders = survey(400, 5, float("inf"), read)
     assert not offenders
     assert min(outcomes["accepted"], outcomes["refused"]) > 80
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import ast
 import re
+import subprocess
 import tomllib
 from pathlib import Path
+
+import optional_tools
 
 import bulkedge
 
@@ -61,3 +64,15 @@ def test_type_checkers_see_every_public_name() -> None:
         a.name: n.module for n in block.body if isinstance(n, ast.ImportFrom) for a in n.names if a.name == a.asname
     }
     assert seen == bulkedge._PUBLIC
+
+
+def test_ci_runs_the_commands_of_the_readme() -> None:
+    """.ci/run takes the lines of the README's block as they stand; each marker of a tool has its question."""
+    readme, ci = ((ROOT / name).read_text() for name in ("README.md", ".ci/run"))
+    (block,) = re.findall(r"^```sh\n(.*?)^```$", readme, flags=re.DOTALL | re.MULTILINE)
+    assert block.splitlines() == ["pip install . && bulkedge check", "pip install '.[test]' && pytest"]
+    (reader,) = re.findall(r"< <\((sed .*)\)$", ci, flags=re.MULTILINE)
+    done = subprocess.run(["bash", "-c", reader], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout == block
+    markers = {m.split(":")[0] for m in PROJECT["tool"]["pytest"]["ini_options"]["markers"]}
+    assert markers == {*optional_tools.TOOLS, "exhaustive"}

@@ -6,9 +6,7 @@ import contextlib
 import importlib
 import io
 import json
-import os
 import re
-import shutil
 import subprocess
 from collections.abc import Callable
 from fractions import Fraction
@@ -17,6 +15,7 @@ from typing import Any
 
 import mpmath as mp
 import numpy as np
+import optional_tools
 import pytest
 import sympy as sp
 from latex_corpus import formulas
@@ -386,23 +385,14 @@ console.log(JSON.stringify(bad));
 
 @pytest.fixture(scope="session")
 def katex() -> Path:
-    """KaTeX's folder: BULKEDGE_KATEX, else a cache that npm fills once (then no network is needed)."""
-    cache = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "bulkedge-tests"
-    folder = Path(os.environ.get("BULKEDGE_KATEX", cache / "node_modules" / "katex"))
-    if not (folder / "package.json").is_file():
-        npm = shutil.which("npm")
-        assert npm, "KaTeX is not installed; deselect the marker node, or set BULKEDGE_KATEX to its folder"
-        cache.mkdir(parents=True, exist_ok=True)
-        command = [npm, "install", "--no-audit", "--no-fund", "--silent", "--prefix", str(cache), "katex@0.16"]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
-        assert done.returncode == 0, f"npm could not install KaTeX: {done.stderr[-300:]}"
-    return folder
+    """KaTeX's folder; tests marked node run only where it is."""
+    return optional_tools.katex()
 
 
 def compiled(katex: Path, named: list[tuple[str, str]]) -> list[str]:
     """KaTeX's complaints about the formulas."""
     command = ["node", "-e", KATEX, str(katex)]
-    done = subprocess.run(command, input=json.dumps(named), capture_output=True, text=True, timeout=60, check=True)
+    done = subprocess.run(command, input=json.dumps(named), capture_output=True, text=True, timeout=600, check=True)
     return list(json.loads(done.stdout))
 
 

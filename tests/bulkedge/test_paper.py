@@ -23,12 +23,6 @@ from theory.errors import InputError
 from theory.scaling import PAPERS
 
 
-@pytest.fixture(autouse=True)
-def _no_engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    if "tex" not in request.keywords:
-        monkeypatch.setattr(tex, "engine", lambda: None)
-
-
 def _result() -> CheckResult:
     from fractions import Fraction
 

@@ -163,7 +163,7 @@ document.title=JSON.stringify([...document.querySelectorAll('math')].map(m=>m.ge
 def _browse(path: Path, profile: Path, fragment: str = "", *more: str) -> tuple[str, str]:
     flags = [*FLAGS.split(), "--enable-logging=stderr", "--v=0"]
     command = [browser(), *flags, f"--user-data-dir={profile}", *more, f"file://{path}{fragment}"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=90, check=True)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=True)
     return done.stdout, done.stderr
 
 

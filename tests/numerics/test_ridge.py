@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-import time
 
 import mpmath
 import numpy as np
 import pytest
 import sympy as sp
+from effort import at_most
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -193,15 +193,11 @@ def test_effective_ridge_at_the_peak(lam: float) -> None:
     assert float(kappa) == pytest.approx(math.sqrt(lam * 2 / (math.sqrt(5) - 1)), rel=1e-9)
 
 
-def test_a_curve_of_1000_points_is_quick() -> None:
-    """Under 50 ms for 1000 different ridge problems (each with its own effective ridge)."""
+def test_a_curve_of_1000_points_is_one_vectorised_call() -> None:
+    """1000 different ridge problems (each with its own effective ridge) take no more calls than a few per iteration."""
     psi = np.linspace(0.1, 5, 1000)
-    best = math.inf
-    for _ in range(3):
-        start = time.perf_counter()
+    with at_most(10_000):
         ridge_risk(ANY, psi, 2.0, 1e-4, 1.0)
-        best = min(best, time.perf_counter() - start)
-    assert best < 0.05
 
 
 @pytest.mark.parametrize(

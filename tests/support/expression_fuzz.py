@@ -31,7 +31,7 @@ from theory.nonlinearity import Nonlinearity, nonlinearity
 from theory.parse import FUNCTIONS, expression
 from theory.symbols import z
 
-CPU_SECONDS = 5.0
+CPU_SECONDS = 20.0  # the contract says two; ten times that is no busy machine
 MEGABYTES = 256  # by which one input may raise the peak of the process
 MAX_MESSAGE = 400
 

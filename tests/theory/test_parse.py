@@ -6,11 +6,12 @@ import math
 import resource
 import subprocess
 import sys
-import time
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 import sympy as sp
+from effort import TWO_SECONDS, at_most
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -187,28 +188,27 @@ HOSTILE = [
 
 @pytest.mark.parametrize("text", HOSTILE, ids=lambda t: t[:24].encode("ascii", "replace").decode())
 def test_hostile_input_is_refused_at_once(text):
-    start = time.perf_counter()
-    with pytest.raises(InputError) as caught:
+    with at_most(TWO_SECONDS), pytest.raises(InputError) as caught:
         expression(text)
-    assert time.perf_counter() - start < 2  # the contract; typically a millisecond
     assert len(str(caught.value)) < 500
 
 
 def test_the_worst_input_stays_within_time_and_memory():
-    """A fresh process with two seconds of processor time after the import of SymPy and 1.5 GB: no recursion or memory
-    error either, whatever the interpreter's own limits are."""
+    """A fresh process with the work of two seconds after the import of SymPy and 1.5 GB: no recursion or memory error
+    either, whatever the interpreter's own limits are."""
     code = """
-import sys, resource
+import sys
+sys.path.append("tests/support")
+from effort import TWO_SECONDS, at_most
 from theory.parse import expression
 from theory.errors import InputError
-used = resource.getrusage(resource.RUSAGE_SELF).ru_utime
-for text in sys.stdin.read().split("\\1"):
-    try:
-        expression(text)
-    except InputError:
-        continue
-    raise SystemExit("accepted: " + text[:40])
-print(resource.getrusage(resource.RUSAGE_SELF).ru_utime - used < 2)
+with at_most(TWO_SECONDS):
+    for text in sys.stdin.read().split("\\1"):
+        try:
+            expression(text)
+        except InputError:
+            continue
+        raise SystemExit("accepted: " + text[:40])
 """
     worst = ["9**9**9**9", "(z+1)**100000", "z" * 100_000, "(" * 50_000, "-" * 1999 + "z", "He(1000, He(1000, z))",
              "**".join(["2"] * 600), "Max(exp(exp(exp(9))), 1)", "(exp(z) + z + 1)**1000"]  # fmt: skip
@@ -218,9 +218,10 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_utime - used < 2)
         capture_output=True,
         text=True,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (3 << 29, 3 << 29)),
+        cwd=Path(__file__).parents[2],
         check=False,
     )
-    assert (done.returncode, done.stdout.strip()) == (0, "True"), done.stderr
+    assert done.returncode == 0, done.stderr
 
 
 # Random expressions over the grammar: an expression or InputError, never anything else.
