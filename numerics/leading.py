@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from numerics import spiked_spectrum, truncated_spectrum
 from numerics.spiked_spectrum import Homogeneous, Sector, multiplicity, sector
 from numerics.truncated_spectrum import TruncatedSector, truncated_sector
-from theory.errors import InputError
+from theory.errors import InputError, PrecisionError
 from theory.nonlinearity import Nonlinearity
 
 LISTED = 8
 TRUNCATED_DEGREE = 20
+MAX_SECTOR = 12  # no sector beyond is searched for the largest eigenvalues; the errors then hold what it could have
 
 
 @dataclass(frozen=True)
@@ -29,8 +32,10 @@ class Value:
 
 @dataclass(frozen=True)
 class Leading:
-    """The largest eigenvalue with its eigenfunction's weights, the second of its sector, the linear ones, and a list.
+    """The largest eigenvalue with its eigenfunction's weights, the second largest, the linear ones, and a list.
 
+    `top` and `second` are the largest of all sectors, counted with their multiplicities (`second` equals a top that is
+    not simple); `companion` is the second of the top's own sector and parity.
     Shapes/units: `weights` pairs (degree, weight): components on normalised harmonics for a homogeneous activation,
     the norm of the Hermite-degree part otherwise. `weight_error` bounds each of them.
     """
@@ -38,6 +43,7 @@ class Leading:
     activation: Nonlinearity
     top: Value
     second: Value
+    companion: Value
     aligned: Value
     orthogonal: Value
     weights: tuple[tuple[int, float], ...]
@@ -79,38 +85,85 @@ def leading(
 
     def solve(j: int, parity: int) -> Sector | TruncatedSector:
         if shape is not None:
-            return sector(d, A, B, j, parity, shape, tolerance)
+            return sector(d, A, B, j, parity, shape, tolerance, LISTED)
         return truncated_sector(d, A, B, f, j, parity, TRUNCATED_DEGREE)
 
-    count = min(sectors, 1) if d == 2 else sectors
-    parts = {(j, q): solve(j, q) for j in range(max(count, 0) + 1) for q in (0, 1)}
-    best = max((parts[0, 0], parts[0, 1]), key=lambda p: p.eigenvalues[0] if p.eigenvalues.size else -1.0)
-    tilted = parts[1, 0] if (1, 0) in parts else solve(1, 0)
+    parts, beyond = _searched(d, solve, _trace(d, A, B, f, shape))
+    last = min(sectors, 1) if d == 2 else sectors
+    shown = {(j, q): parts.get((j, q)) or solve(j, q) for j in range(last + 1) for q in (0, 1)}
+    tilted = parts.get((1, 0)) or solve(1, 0)
     # A + B is rounded before it is used, relatively by this much where they cancel; an eigenvalue feels a power of it.
     rounding = 2.0**-52 * max(2.0, shape.power if shape else 2.0) * (A + abs(B)) / (A + B)
-    values = sorted((_rounded(v, rounding) for p in parts.values() for v in _values(p)), key=lambda v: -v.value)
-    top = _rounded(_value(best, 0), rounding)
-    second = _rounded(_value(best, 1), rounding)
+    ranked = _ranked((parts | shown).values(), rounding)
+    best = (parts | shown)[ranked[0].sector, ranked[0].parity]
+    top, second = (replace(v, error=max(v.error, beyond - v.value)) for v in ranked[:2])
+    companion = _rounded(_value(best, 1), rounding)
     return Leading(
         f,
         top,
         second,
+        companion,
         _rounded(_linear(f, parts[0, 1], A + B, d, 0), rounding),
         _rounded(_linear(f, tilted, A, d, 1), rounding),
         _weights(best, degree),
-        min(1.0, 2 * top.error / max(top.value - second.value, 1e-300)),
-        tuple(values[:LISTED]),
+        min(1.0, 2 * top.error / max(top.value - companion.value, 1e-300)),
+        tuple(v for v in ranked if (v.sector, v.parity) in shown and v.value > 0)[:LISTED],
         int(best.degrees[-1]) if isinstance(best, Sector) else int(best.basis[-1, 0]),
-        _notes(shape, f) + _alone(best),
+        _notes(shape, f) + _ranks(top, second),
     )
 
 
-def _alone(best: Sector | TruncatedSector) -> tuple[str, ...]:
-    if best.eigenvalues.size > 1:
-        return ()
-    return (
-        "second is 0: the top eigenfunction is alone in its sector and parity, where the activation has one degree",
-    )
+def _searched(
+    d: int, solve: Callable[[int, int], Sector | TruncatedSector], trace: float
+) -> tuple[dict[tuple[int, int], Sector | TruncatedSector], float]:
+    """Sectors j = 0, 1, ... until none beyond can hold the largest two, and a bound of what one beyond could hold.
+
+    The eigenvalues of sector j occur multiplicity(d - 1, j) times, which does not fall with j: each is at most what the
+    sectors before leave of the trace, over the next multiplicity. A truncated sector's sum is a lower bound of its own.
+    """
+    parts: dict[tuple[int, int], Sector | TruncatedSector] = {}
+    rest, j = trace * (1 + 1e-12), 0
+    while True:
+        for q in (0, 1):
+            try:
+                parts[j, q] = part = solve(j, q)
+            except PrecisionError:
+                if j < 2:
+                    raise
+                return parts, max(rest, 0.0) / multiplicity(d - 1, j)  # what its degrees do not resolve is bounded
+            rest -= part.multiplicity * float(np.sum(part.eigenvalues))
+        copies = multiplicity(d - 1, j + 1)
+        beyond = max(rest, 0.0) / copies if copies else 0.0
+        if beyond <= _ranked(parts.values(), 0.0)[1].value or j == MAX_SECTOR:
+            return parts, beyond
+        j += 1
+
+
+def _trace(d: int, A: float, B: float, f: Nonlinearity, shape: Homogeneous | None) -> float:
+    """E sigma(w.x)^2, the sum of all eigenvalues."""
+    if shape is not None:
+        spiked_spectrum.check_inputs(d, A, B, shape)
+        return spiked_spectrum.mean_square(d, A, B, shape)
+    return truncated_spectrum.mean_square(d, A, B, f, TRUNCATED_DEGREE)
+
+
+def _ranked(parts: Iterable[Sector | TruncatedSector], rounding: float) -> list[Value]:
+    """The sectors' leading eigenvalues, descending, as often as they occur (twice is enough); at least two entries."""
+    values = sorted((_rounded(v, rounding) for p in parts for v in _values(p)), key=lambda v: -v.value)
+    if not values or (len(values) == 1 and values[0].multiplicity == 1):
+        values.append(Value(0.0, 0.0, 1, 0, 0))
+    return [values[0], *values] if values[0].multiplicity > 1 else values
+
+
+def _ranks(top: Value, second: Value) -> tuple[str, ...]:
+    if second.value == 0:
+        return ("second is 0: the kernel has one eigenvalue, and it is simple",)
+    notes = []
+    if top.multiplicity > 1:
+        notes.append(f"the largest eigenvalue occurs {top.multiplicity} times, so that the second equals it")
+    if top.sector > 0:
+        notes.append(f"the largest eigenvalue lies in sector {top.sector}: the weights are those of that sector")
+    return tuple(notes)
 
 
 def _value(part: Sector | TruncatedSector, i: int) -> Value:

@@ -302,6 +302,10 @@ def test_leading_eigenvalues_are_homogeneous(d, A, B, factor):
     assert scaled.top.value == pytest.approx(factor * one.top.value, rel=1e-9)
     assert one.top.value >= one.second.value > 0
     assert min(one.top.error, one.second.error) >= 0
+    total = spiked_spectrum.mean_square(d, A, B)
+    assert total == pytest.approx((d * A + B) / (2 * d), rel=1e-12)
+    assert truncated_spectrum.mean_square(d, A, B, f) == pytest.approx(total, rel=1e-9)
+    assert one.top.value + one.second.value <= total
     spiked_spectrum.check_inputs(d, A, B)
     with pytest.raises(InputError):
         spiked_spectrum.check_inputs(d, A, -A)

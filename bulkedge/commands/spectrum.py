@@ -39,6 +39,9 @@ class SpectrumResult(Result):
             "top": {
                 "eigenvalue": _decimal(x.top.value),
                 "error": _error(x.top.error),
+                "multiplicity": str(x.top.multiplicity),
+                "sector": x.top.sector,
+                "parity": x.top.parity,
                 "weights": {str(l): _decimal(w) for l, w in x.weights},
             },
             "second": _decimal(x.second.value),
@@ -95,7 +98,7 @@ class SpectrumResult(Result):
         spikes = np.linspace(0.0, self.spike, 25)
         points = [leading(self.dimension, self.bulk, float(B), self.leading.activation, 1e-6) for B in spikes]
         names = ("top", "second", "aligned", "orthogonal")
-        labels = ("largest", "second of its sector", "linear along w*", "linear orthogonal to w*")
+        labels = ("largest", "second largest", "linear along w*", "linear orthogonal to w*")
         for name, label, colour in zip(names, labels, PALETTE, strict=False):
             axes.plot(spikes, [getattr(p, name).value for p in points], color=colour, label=label)
         axes.set_xlabel("spike B")
@@ -146,8 +149,9 @@ def spectrum(
     """The spectrum of k1(x, x') = E sigma(w.x) sigma(w.x'), w ~ N(0, (A I + B w* w*^T)/d), under x ~ N(0, I_d).
 
     T phi = E_x'[k1(., x') phi(x')]. Sector j holds the functions that behave as degree-j harmonics under the rotations
-    that fix w*. `second` is the second eigenvalue of the top one's own sector and parity; `linear` are the eigenvalues
-    of <x, w*> and of <x, v>, v orthogonal to w*: (A+B)/(4d) and A/(4d) for ReLU, at every order in B.
+    that fix w*. `top` and `second` are the largest eigenvalues of all sectors, counted with their multiplicities (so
+    that `second` equals a top that is not simple); `linear` are the eigenvalues of <x, w*> and of <x, v>, v orthogonal
+    to w*: (A+B)/(4d) and A/(4d) for ReLU, at every order in B.
     Valid for: positively homogeneous activations exactly (to the truncation error given, at most 1e-10 of the largest
     for B/A <= 1e4); other activations by an operator truncated at a Hermite degree, with its error.
     Errors: InputError for d < 2, A <= 0, B <= -A.

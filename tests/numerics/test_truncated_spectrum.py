@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from numerics.functions import vectorised
 from numerics.leading import homogeneous, leading
 from numerics.spiked_spectrum import RELU, Homogeneous, sector
-from numerics.truncated_spectrum import truncated_sector
+from numerics.spiked_spectrum import mean_square as spiked_mean_square
+from numerics.truncated_spectrum import mean_square, truncated_sector
 from theory.errors import InputError, PrecisionError
 from theory.nonlinearity import nonlinearity
 
@@ -96,6 +98,37 @@ def test_leading_values() -> None:
     assert odd.top.value == odd.aligned.value
     with pytest.raises(InputError, match="activation"):
         leading(12, 1.0, 2.0, nonlinearity("0*z"))
+
+
+@pytest.mark.parametrize(
+    ("name", "A", "B"), [("tanh", 1.5, -1.0), ("gelu", 1.0, 2.0), ("relu", 1.0, -0.9), ("He(2, z)/3 + z/5", 1.0, -0.8)]
+)
+def test_the_largest_of_all_sectors_by_a_grid_over_the_plane(name: str, A: float, B: float) -> None:
+    """d = 2: the kernel's operator is F F^T with F = sigma(w.x) on Gaussian grids of x and of w; no sectors in it."""
+    nodes, weights = np.polynomial.hermite_e.hermegauss(22 if name != "relu" else 34)
+    root = np.sqrt(np.outer(weights, weights).ravel() / (2 * np.pi))
+    x = np.stack(np.meshgrid(nodes, nodes, indexing="ij"), -1).reshape(-1, 2)
+    w = x * np.sqrt(np.array([A + B, A]) / 2)
+    factor = root[:, None] * vectorised(nonlinearity(name))(x @ w.T) * root[None, :]
+    grid = np.linalg.svd(factor, compute_uv=False)[:2] ** 2
+    found = leading(2, A, B, nonlinearity(name))
+    tolerance = 2e-2 if name == "relu" else 4e-3  # the grid's own error, at a kink mostly
+    assert [found.top.value, found.second.value] == pytest.approx(grid, rel=tolerance)
+
+
+def test_the_sum_of_all_eigenvalues() -> None:
+    """E sigma(w.x)^2 over the sectors with their multiplicities, and by a normal variance where it is simple."""
+    assert spiked_mean_square(7, 1.3, 2.0) == pytest.approx((7 * 1.3 + 2.0) / 14, rel=1e-13)
+    step = Homogeneous(0.0, 1.0, 0.5)
+    assert spiked_mean_square(3, 1.3, -0.7, step) == pytest.approx(0.625, rel=1e-13)
+    assert mean_square(5, 1.0, 2.0, nonlinearity("z")) == pytest.approx(7 / 5, rel=1e-12)
+    assert mean_square(5, 1.0, 2.0, nonlinearity("relu")) == pytest.approx(7 / 10, rel=1e-10)
+    total = sum(
+        part.multiplicity * part.eigenvalues.sum()
+        for part in (truncated_sector(3, 1.0, 0.5, nonlinearity("tanh"), j, q, 20) for j in range(5) for q in (0, 1))
+    )
+    exact = mean_square(3, 1.0, 0.5, nonlinearity("tanh"))
+    assert 0.99 * exact < total < exact  # sectors and degrees beyond hold the rest
 
 
 def test_the_linear_part_at_any_ratio() -> None:
