@@ -21,31 +21,38 @@ import numpy as np
 
 from benchmarks.benchmark import Benchmark
 from benchmarks.hermite import forget
-from numerics import tracy_widom
-from numerics.batch_average import distance
-from numerics.conditional import conditional_model, conditional_risk
-from numerics.conditional_limit import one_step_risk, pair_from_functions
-from numerics.covariance import Step
-from numerics.kernel_matrix import kernel_matrix
-from numerics.lanczos import leading_triples
-from numerics.marchenko_pastur import MarchenkoPastur
-from numerics.network import Teacher, draw_batch, draw_directions, draw_readout, draw_weights, mean_gradient
-from numerics.network import ridge_readout as solve_ridge
-from numerics.ridge import Constants, ridge_risk
-from numerics.runner import Runner
-from numerics.second_step import regress, second_weights
-from numerics.silverstein import DiscretePopulation, GeneralLaw
-from numerics.simulated_risk import risk_trial
-from numerics.skipping import risks
-from numerics.spiked_kernel import leading_eigenpair, spiked_kernel_matrix
-from numerics.spiked_random_features import spiked_features_risk
-from numerics.spiked_spectrum import sector
-from numerics.store import Store
-from numerics.truncated_spectrum import truncated_sector
-from numerics.weights import analyse
-from theory import hermite
-from theory.nonlinearity import nonlinearity
-from theory.sphere import eigenvalues
+from bulkedge.numerics.kernels.batch_average import distance
+from bulkedge.numerics.kernels.kernel_matrix import kernel_matrix
+from bulkedge.numerics.kernels.spiked_kernel import leading_eigenpair, spiked_kernel_matrix
+from bulkedge.numerics.kernels.spiked_spectrum import sector
+from bulkedge.numerics.kernels.truncated_spectrum import truncated_sector
+from bulkedge.numerics.risk.conditional import conditional_model, conditional_risk
+from bulkedge.numerics.risk.conditional_limit import one_step_risk, pair_from_functions
+from bulkedge.numerics.risk.ridge import Constants, ridge_risk
+from bulkedge.numerics.risk.simulated_risk import risk_trial
+from bulkedge.numerics.risk.skipping import risks
+from bulkedge.numerics.risk.spiked_random_features import spiked_features_risk
+from bulkedge.numerics.spectra import tracy_widom
+from bulkedge.numerics.spectra.lanczos import leading_triples
+from bulkedge.numerics.spectra.marchenko_pastur import MarchenkoPastur
+from bulkedge.numerics.spectra.silverstein import DiscretePopulation, GeneralLaw
+from bulkedge.numerics.steps.covariance import Step
+from bulkedge.numerics.steps.network import (
+    Teacher,
+    draw_batch,
+    draw_directions,
+    draw_readout,
+    draw_weights,
+    mean_gradient,
+)
+from bulkedge.numerics.steps.network import ridge_readout as solve_ridge
+from bulkedge.numerics.steps.second_step import regress, second_weights
+from bulkedge.numerics.trials.runner import Runner
+from bulkedge.numerics.trials.store import Store
+from bulkedge.numerics.weights.weights import analyse
+from bulkedge.theory.functions.nonlinearity import nonlinearity
+from bulkedge.theory.gaussian import hermite
+from bulkedge.theory.kernels.sphere import eigenvalues
 
 LAYOUT = "{:<46} {:<26} {:>9} {:>9} {:>9} {:>7} {:>9}  {}"
 # What caches and the ramp of BLAS may add to an exponent over one decade of small sizes.

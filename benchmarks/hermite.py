@@ -16,10 +16,11 @@ from flint import acb, arb, ctx
 from sympy.core.cache import clear_cache
 
 from benchmarks.benchmark import Benchmark, Row, children, seconds
-from theory import gaussian, gaussian_moments, gaussian_terms, general_term, hermite, nonlinearity, pieces
-from theory.ball import enclose_expr
-from theory.symbols import k as k_symbol
-from theory.symbols import z
+from bulkedge.theory.functions import nonlinearity, pieces
+from bulkedge.theory.gaussian import gaussian, gaussian_moments, gaussian_terms, general_term, hermite
+from bulkedge.theory.numbers.ball import enclose_expr
+from bulkedge.theory.numbers.symbols import k as k_symbol
+from bulkedge.theory.numbers.symbols import z
 
 DIGITS = 50
 ODD = range(1, 21, 2)  # the even coefficients of tanh are exact zeros and cost nothing

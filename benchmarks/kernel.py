@@ -11,11 +11,11 @@ import sympy as sp
 from sklearn.metrics.pairwise import pairwise_kernels
 
 from benchmarks.benchmark import Benchmark, Row, seconds
-from numerics.kernel_matrix import kernel_matrix
-from numerics.sphere import relu_power_values
-from theory.kernel_value import value
-from theory.nonlinearity import nonlinearity
-from theory.sphere import eigenvalues
+from bulkedge.numerics.kernels.kernel_matrix import kernel_matrix
+from bulkedge.numerics.kernels.sphere import relu_power_values
+from bulkedge.theory.functions.nonlinearity import nonlinearity
+from bulkedge.theory.kernels.kernel_value import value
+from bulkedge.theory.kernels.sphere import eigenvalues
 
 SIZE, DIMENSION, SMALL = 4000, 1000, 400
 

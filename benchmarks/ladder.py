@@ -20,20 +20,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from numerics.alignment import float_moments, further_direction
-from numerics.estimate import Estimate
-from numerics.functions import constants, vectorised
-from numerics.lanczos import leading_triples
-from numerics.second_step import fit, regress, second_weights, split_gradient
-from numerics.spike import rectangular
-from numerics.spike_matrix import predicted_outliers
-from numerics.two_steps import LINKS, STRONG, WEAK, Experiment, draw_start, without_own
-from theory.alignment import Geometry
-from theory.kink import kinks
-from theory.moments import Moments
-from theory.nonlinearity import nonlinearity
-from theory.second_step import spike_function
-from theory.target import AdditiveTarget, label
+from bulkedge.numerics.functions.functions import constants, vectorised
+from bulkedge.numerics.spectra.lanczos import leading_triples
+from bulkedge.numerics.spectra.spike import rectangular
+from bulkedge.numerics.steps.alignment import float_moments, further_direction
+from bulkedge.numerics.steps.second_step import fit, regress, second_weights, split_gradient
+from bulkedge.numerics.steps.spike_matrix import predicted_outliers
+from bulkedge.numerics.steps.two_steps import LINKS, STRONG, WEAK, Experiment, draw_start, without_own
+from bulkedge.numerics.trials.estimate import Estimate
+from bulkedge.theory.functions.nonlinearity import nonlinearity
+from bulkedge.theory.gaussian.moments import Moments
+from bulkedge.theory.steps.alignment import Geometry
+from bulkedge.theory.steps.kink import kinks
+from bulkedge.theory.steps.second_step import spike_function
+from bulkedge.theory.steps.target import AdditiveTarget, label
 
 RUNS, SIZES = 4, (750, 1500, 3000)
 RATIOS, NOISE = (0.7, 1.0, 3.0), 0.3

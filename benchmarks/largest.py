@@ -24,12 +24,12 @@ from fractions import Fraction
 import numpy as np
 import sympy as sp
 
-from numerics.lanczos import leading_triples
-from numerics.network import CHUNK
-from numerics.second_step import peak_bytes
-from numerics.spike_matrix import predicted_outliers
-from numerics.two_steps import Cubic, Experiment
-from theory.phases import phase
+from bulkedge.numerics.spectra.lanczos import leading_triples
+from bulkedge.numerics.steps.network import CHUNK
+from bulkedge.numerics.steps.second_step import peak_bytes
+from bulkedge.numerics.steps.spike_matrix import predicted_outliers
+from bulkedge.numerics.steps.two_steps import Cubic, Experiment
+from bulkedge.theory.steps.phases import phase
 
 SIZE, RATIO = 20000, 2
 EXPERIMENT = Experiment(Cubic(sp.Rational(2, 25), sp.Rational(1, 50)), float(RATIO), (4.0, 4.0), (0.4, 0.25))

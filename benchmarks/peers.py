@@ -21,10 +21,10 @@ import numpy.typing as npt
 import sympy as sp
 
 from benchmarks.benchmark import Benchmark, Line, Missing, Row, seconds
-from numerics.kernel_matrix import kernel_matrix
-from numerics.marchenko_pastur import MarchenkoPastur
-from numerics.weights import analyse
-from theory.marchenko_pastur import moment
+from bulkedge.numerics.kernels.kernel_matrix import kernel_matrix
+from bulkedge.numerics.spectra.marchenko_pastur import MarchenkoPastur
+from bulkedge.numerics.weights.weights import analyse
+from bulkedge.theory.spectra.marchenko_pastur import moment
 
 # What every script begins with: `answer(work)` prints the best of three times and some 500 of the values.
 _PRELUDE = """

@@ -11,10 +11,10 @@ import numpy as np
 from scipy.integrate import quad
 
 from benchmarks.benchmark import Benchmark, Row, seconds
-from numerics import tracy_widom
-from numerics.marchenko_pastur import MarchenkoPastur
-from numerics.silverstein import DiscretePopulation, GeneralLaw
-from numerics.weights import analyse
+from bulkedge.numerics.spectra import tracy_widom
+from bulkedge.numerics.spectra.marchenko_pastur import MarchenkoPastur
+from bulkedge.numerics.spectra.silverstein import DiscretePopulation, GeneralLaw
+from bulkedge.numerics.weights.weights import analyse
 
 # 4000 takes minutes on one core; BULKEDGE_SIDE=4000 runs it at that size.
 SIDE = int(os.environ.get("BULKEDGE_SIDE", "1000"))

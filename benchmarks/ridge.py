@@ -7,9 +7,9 @@ import math
 import numpy as np
 
 from benchmarks.benchmark import Benchmark, Row, seconds
-from numerics.conditional import conditional_model, conditional_risk
-from numerics.conditional_limit import one_step_risk, pair_from_functions
-from numerics.ridge import Constants, ridge_risk
+from bulkedge.numerics.risk.conditional import conditional_model, conditional_risk
+from bulkedge.numerics.risk.conditional_limit import one_step_risk, pair_from_functions
+from bulkedge.numerics.risk.ridge import Constants, ridge_risk
 
 CONSTANTS = Constants(0.6, 0.2, 0.0, 0.7, 0.3)
 

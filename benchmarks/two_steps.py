@@ -7,10 +7,10 @@ import time
 import numpy as np
 
 from benchmarks.benchmark import Benchmark, Row
-from numerics.lanczos import leading_triples
-from numerics.network import CHUNK, Floats, mean_gradient
-from numerics.second_step import peak_bytes
-from numerics.two_steps import WEAK, Experiment
+from bulkedge.numerics.spectra.lanczos import leading_triples
+from bulkedge.numerics.steps.network import CHUNK, Floats, mean_gradient
+from bulkedge.numerics.steps.second_step import peak_bytes
+from bulkedge.numerics.steps.two_steps import WEAK, Experiment
 
 SIZE, SAMPLES, TRIPLES = 4000, 8000, 10
 LARGEST, LARGEST_SAMPLES = 20000, 40000

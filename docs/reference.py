@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import importlib
 import inspect
 import re
 import sys
@@ -12,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import bulkedge
+from bulkedge.commands import module as command_module
 
 PROPERTY = (property, functools.cached_property)
 
@@ -48,11 +48,11 @@ def is_builtin(member: object) -> bool:
 def results(name: str) -> list[type]:
     """The results that the command of this name returns."""
     from bulkedge.commands import COMMANDS
-    from bulkedge.result import Result
+    from bulkedge.results.result import Result
 
     if name not in COMMANDS:
         return []
-    module = importlib.import_module(f"bulkedge.commands.{name}")
+    module = command_module(name)
     found = [t for t in vars(module).values() if inspect.isclass(t) and issubclass(t, Result) and t is not Result]
     return [t for t in found if t.__module__ == module.__name__]
 

@@ -4,7 +4,7 @@ import numpy as np
 import sympy as sp
 
 from bulkedge import Check, Control, Derivation, MonteCarlo, Step
-from theory.symbols import rho, z
+from bulkedge.theory.numbers.symbols import rho, z
 
 
 def theorem():

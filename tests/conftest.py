@@ -101,7 +101,7 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
 def _no_tex(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Only tests marked tex see a TeX engine: the others do the same on every machine."""
     if request.node.get_closest_marker("tex") is None:
-        monkeypatch.setattr("bulkedge.tex.engine", lambda: None)
+        monkeypatch.setattr("bulkedge.book.tex.engine", lambda: None)
 
 
 @pytest.fixture(scope="session")

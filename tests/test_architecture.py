@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-LAYERS = ("theory", "numerics", "derivations", "bulkedge")
+LAYERS = ("theory", "numerics", "derivations", "interface")
 SOURCES = [p for layer in LAYERS for p in sorted((ROOT / layer).rglob("*.py"))]
 IDS = [str(p.relative_to(ROOT)) for p in SOURCES]
 HEAVY = ("sympy", "numpy", "scipy", "matplotlib", "flint", "mpmath", "rich", "joblib")
@@ -22,15 +22,23 @@ def tree(path: Path) -> ast.Module:
 
 
 def imported(path: Path) -> set[str]:
-    """The top-level packages that a module names in import statements, anywhere in it."""
+    """The top-level packages that a module names in import statements, anywhere in it; of bulkedge the storeys."""
     found = set()
     for node in ast.walk(tree(path)):
         if isinstance(node, ast.Import):
-            found |= {alias.name.split(".")[0] for alias in node.names}
+            found |= {storey(alias.name) for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}: relative imports hide the layer"
-            found.add((node.module or "").split(".")[0])
+            found |= {storey(f"{node.module}.{alias.name}") for alias in node.names}
     return found
+
+
+def storey(name: str) -> str:
+    """The storey of a module of bulkedge by its folder's name, or a foreign module's top-level package."""
+    parts = name.split(".")
+    if parts[0] != "bulkedge":
+        return parts[0]
+    return parts[1] if len(parts) > 1 and parts[1] in LAYERS else "interface"
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=IDS)
@@ -95,8 +103,14 @@ def test_the_search_for_evaluation_finds_it(tmp_path):
 def test_packages_are_listed():
     """A new sub-package that pyproject.toml does not name would be missing from the installed program."""
     listed = set(tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["packages"])
-    found = {".".join(p.parent.relative_to(ROOT).parts) for p in SOURCES if p.name == "__init__.py"}
-    assert found == listed
+    names = {"interface": ("bulkedge",)} | {layer: ("bulkedge", layer) for layer in LAYERS[:-1]}
+    folders = [p.parent.relative_to(ROOT).parts for p in SOURCES if p.name == "__init__.py"]
+    assert {".".join([*names[top], *rest]) for top, *rest in folders} == listed
+
+
+def test_no_folder_is_crowded():
+    for folder in {p.parent for p in SOURCES}:
+        assert len([p for p in folder.glob("*.py") if p.name != "__init__.py"]) <= 16, folder
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["hermite"], ["hermitte"], ["version"]])

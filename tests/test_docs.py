@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import bulkedge
-from bulkedge import tex
+from bulkedge.book import tex
 from bulkedge.commands import COMMANDS
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -138,7 +138,7 @@ def test_the_example_in_the_docstring_runs(name: str, tmp_path: Path, monkeypatc
 def test_files_named_in_the_source_exist() -> None:
     """No docstring sends the reader to a page that is not here."""
     there = {path.name for path in ROOT.rglob("*.md")}
-    for folder in ("theory", "numerics", "derivations", "bulkedge", "docs", "examples"):
+    for folder in ("theory", "numerics", "derivations", "interface", "docs", "examples"):
         for path in (ROOT / folder).rglob("*.py"):
             for name in re.findall(r"[\w-]+\.md\b", path.read_text(encoding="utf-8")):
                 assert name in {*there, "FILE.md"}, f"{path}: {name}"

@@ -14,17 +14,17 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from numerics import gradient
-from numerics.lanczos import leading_triples
-from numerics.marchenko_pastur import MarchenkoPastur
-from numerics.mei_montanari import mei_montanari_risk
-from numerics.network import ridge_readout
-from numerics.ridge import Constants, ridge_risk
-from numerics.silverstein import DiscretePopulation, GeneralLaw, conjugate_kernel
-from numerics.spike import covariance, rectangular, wigner
-from numerics.spiked_spectrum import sector
-from theory.errors import ConvergenceError, InputError, PrecisionError
-from theory.setting import Limit, Setting
+from bulkedge.numerics.kernels.spiked_spectrum import sector
+from bulkedge.numerics.risk.mei_montanari import mei_montanari_risk
+from bulkedge.numerics.risk.ridge import Constants, ridge_risk
+from bulkedge.numerics.spectra.lanczos import leading_triples
+from bulkedge.numerics.spectra.marchenko_pastur import MarchenkoPastur
+from bulkedge.numerics.spectra.silverstein import DiscretePopulation, GeneralLaw, conjugate_kernel
+from bulkedge.numerics.spectra.spike import covariance, rectangular, wigner
+from bulkedge.numerics.steps import gradient
+from bulkedge.numerics.steps.network import ridge_readout
+from bulkedge.theory.numbers.errors import ConvergenceError, InputError, PrecisionError
+from bulkedge.theory.steps.setting import Limit, Setting
 
 OURS = (InputError, ConvergenceError, PrecisionError)
 SPECIAL = (0.0, -0.0, 1.0, -1.0, float("nan"), float("inf"), float("-inf"), 5e-324, 1e-308, 1e308, 1e-160, 1e160)

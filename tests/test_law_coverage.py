@@ -63,7 +63,7 @@ def test_no_reason_is_out_of_date() -> None:
 
 def test_what_no_law_names_is_missed(tmp_path: Path) -> None:
     (tmp_path / "test_one.py").write_text(
-        "from numerics import tracy_widom\nfrom hypothesis import given\n"
+        "from bulkedge.numerics.spectra import tracy_widom\nfrom hypothesis import given\n"
         "def helper(s):\n    return tracy_widom.cdf(s)\n"
         "@given(...)\ndef test_law(s):\n    helper(s)\ndef test_case():\n    tracy_widom.pdf(0)\n"
     )

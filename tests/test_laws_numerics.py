@@ -16,49 +16,49 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from numerics import (
-    adam,
-    alignment,
-    check,
-    conditional,
-    conditional_limit,
-    covariance,
-    domain,
+from bulkedge.numerics.functions import functions
+from bulkedge.numerics.kernels import (
     dual_kernel,
-    edge,
-    floor,
-    functions,
-    generalisation,
-    gradient,
     kernel_matrix,
     leading,
+    sphere,
+    spiked_kernel,
+    spiked_spectrum,
+    truncated_spectrum,
+)
+from bulkedge.numerics.risk import (
+    conditional,
+    conditional_limit,
+    floor,
+    generalisation,
     mei_montanari,
-    network,
     pair,
     ridge,
     ridge_error,
-    second_step,
-    silverstein,
     skipping,
-    sphere,
-    spike,
+    spiked_random_features,
+    trained_risk,
+)
+from bulkedge.numerics.spectra import edge, silverstein, spike, tracy_widom
+from bulkedge.numerics.spectra.marchenko_pastur import MarchenkoPastur
+from bulkedge.numerics.steps import (
+    adam,
+    alignment,
+    covariance,
+    gradient,
+    network,
+    second_step,
     spike_matrix,
     spiked_features,
-    spiked_kernel,
-    spiked_random_features,
-    spiked_spectrum,
-    tracy_widom,
-    trained_risk,
-    truncated_spectrum,
-    weights,
 )
-from numerics.estimate import Estimate
-from numerics.marchenko_pastur import MarchenkoPastur
-from theory import kink, target
-from theory import sphere as exact_sphere
-from theory.errors import InputError
-from theory.nonlinearity import nonlinearity
-from theory.setting import Setting
+from bulkedge.numerics.trials import check, domain
+from bulkedge.numerics.trials.estimate import Estimate
+from bulkedge.numerics.weights import weights
+from bulkedge.theory.functions.nonlinearity import nonlinearity
+from bulkedge.theory.kernels import sphere as exact_sphere
+from bulkedge.theory.numbers.errors import InputError
+from bulkedge.theory.steps import kink, target
+from bulkedge.theory.steps.setting import Setting
 
 laws = settings(max_examples=15, deadline=None)
 few = settings(max_examples=4, deadline=None)

@@ -13,30 +13,17 @@ import sympy as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from numerics.silverstein import DiscretePopulation, GeneralLaw
-from theory import (
-    alignment,
-    ball,
-    covariance,
-    gaussian,
-    growth,
-    hermite,
-    kernel,
-    kernel_value,
-    moments,
-    polynomial,
-    quadratic,
-    scaling,
-    silverstein,
-    size,
-    sphere,
-    spiked_features,
-    target,
-)
-from theory.enclosure import Enclosure, check_digits
-from theory.errors import InputError
-from theory.nonlinearity import combine, nonlinearity, product
-from theory.symbols import z
+from bulkedge.numerics.spectra.silverstein import DiscretePopulation, GeneralLaw
+from bulkedge.theory.functions import growth, polynomial, quadratic, size
+from bulkedge.theory.functions.nonlinearity import combine, nonlinearity, product
+from bulkedge.theory.gaussian import gaussian, hermite, moments
+from bulkedge.theory.kernels import kernel, kernel_value, sphere
+from bulkedge.theory.numbers import ball
+from bulkedge.theory.numbers.enclosure import Enclosure, check_digits
+from bulkedge.theory.numbers.errors import InputError
+from bulkedge.theory.numbers.symbols import z
+from bulkedge.theory.spectra import silverstein
+from bulkedge.theory.steps import alignment, covariance, scaling, spiked_features, target
 
 laws = settings(max_examples=20, deadline=None)
 few = settings(max_examples=6, deadline=None)

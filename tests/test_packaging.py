@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -45,20 +46,39 @@ def test_constraints_are_the_bounds() -> None:
 
 def test_every_package_is_listed_and_typed() -> None:
     listed = set(PROJECT["tool"]["setuptools"]["packages"])
+    folders = PROJECT["tool"]["setuptools"]["package-dir"]
     there = {
-        ".".join(path.parent.relative_to(ROOT).parts)
-        for layer in ("theory", "numerics", "derivations", "bulkedge")
-        for path in (ROOT / layer).rglob("__init__.py")
+        ".".join([package, *path.parent.relative_to(ROOT / folder).parts])
+        for package, folder in folders.items()
+        for path in (ROOT / folder).rglob("__init__.py")
     }
     assert listed == there
-    for layer in ("theory", "numerics", "derivations", "bulkedge"):
-        assert (ROOT / layer / "py.typed").is_file()
-        assert "py.typed" in PROJECT["tool"]["setuptools"]["package-data"][layer]
+    for package, folder in folders.items():
+        assert (ROOT / folder / "py.typed").is_file()
+        assert "py.typed" in PROJECT["tool"]["setuptools"]["package-data"][package]
+
+
+def test_one_name_is_installed() -> None:
+    """Everything is imported as bulkedge or from below it, and no folder at the root shadows what is installed."""
+    assert {package.split(".")[0] for package in PROJECT["tool"]["setuptools"]["packages"]} == {"bulkedge"}
+    assert not (ROOT / "bulkedge" / "__init__.py").exists()
+
+
+def test_a_users_own_modules_do_not_get_in_the_way(tmp_path: Path) -> None:
+    """A script beside a theory.py, a numerics.py and a derivations.py of its own imports and runs the toolkit."""
+    for name in ("theory", "numerics", "derivations", "interface", "results"):
+        (tmp_path / f"{name}.py").write_text("raise RuntimeError('the wrong module')\n")
+    script = tmp_path / "mine.py"
+    script.write_text("import bulkedge\nprint(bulkedge.spike(ratio=2, strength=3).exact['outlier'])\n")
+    for command in ([str(script)], ["-m", "bulkedge", "version"]):
+        done = subprocess.run([sys.executable, *command], cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        assert done.stdout.startswith(("sqrt(110)/3", "bulkedge", "version", "\n"))
 
 
 def test_type_checkers_see_every_public_name() -> None:
     """The names that bulkedge loads when they are used are imported for type checkers from the same modules."""
-    tree = ast.parse((ROOT / "bulkedge" / "__init__.py").read_text())
+    tree = ast.parse((ROOT / "interface" / "__init__.py").read_text())
     (block,) = [n for n in tree.body if isinstance(n, ast.If) and ast.unparse(n.test) == "TYPE_CHECKING"]
     seen = {
         a.name: n.module for n in block.body if isinstance(n, ast.ImportFrom) for a in n.names if a.name == a.asname

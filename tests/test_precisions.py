@@ -15,23 +15,24 @@ import pytest
 import sympy as sp
 from flint import arb
 
-from numerics.dual_kernel import bivariate_cdf
-from numerics.functions import constants, gauss_expectation, vectorised
-from numerics.marchenko_pastur import MarchenkoPastur
-from numerics.silverstein import DiscretePopulation, GeneralLaw
-from numerics.spike import covariance, rectangular, wishart
-from numerics.tracy_widom import cdf, sf
-from theory import marchenko_pastur, silverstein, sphere, spike
-from theory.arc_cosine import arc_cosine
-from theory.ball import bits, enclose_expr, precision
-from theory.bivariate import Phi2
-from theory.catalogue import CATALOGUE
-from theory.enclosure import Enclosure
-from theory.errors import PrecisionError
-from theory.gaussian import enclose
-from theory.kernel_value import value
-from theory.nonlinearity import nonlinearity
-from theory.symbols import c, ell, psi, rho, sigma2, theta, x, z, zeta
+from bulkedge.numerics.functions.functions import constants, gauss_expectation, vectorised
+from bulkedge.numerics.kernels.dual_kernel import bivariate_cdf
+from bulkedge.numerics.spectra.marchenko_pastur import MarchenkoPastur
+from bulkedge.numerics.spectra.silverstein import DiscretePopulation, GeneralLaw
+from bulkedge.numerics.spectra.spike import covariance, rectangular, wishart
+from bulkedge.numerics.spectra.tracy_widom import cdf, sf
+from bulkedge.theory.functions.catalogue import CATALOGUE
+from bulkedge.theory.functions.nonlinearity import nonlinearity
+from bulkedge.theory.gaussian.bivariate import Phi2
+from bulkedge.theory.gaussian.gaussian import enclose
+from bulkedge.theory.kernels import sphere
+from bulkedge.theory.kernels.arc_cosine import arc_cosine
+from bulkedge.theory.kernels.kernel_value import value
+from bulkedge.theory.numbers.ball import bits, enclose_expr, precision
+from bulkedge.theory.numbers.enclosure import Enclosure
+from bulkedge.theory.numbers.errors import PrecisionError
+from bulkedge.theory.numbers.symbols import c, ell, psi, rho, sigma2, theta, x, z, zeta
+from bulkedge.theory.spectra import marchenko_pastur, silverstein, spike
 
 LOW, HIGH = 16, 40
 NAMES = (*CATALOGUE, "Max(z - 1/3, 0)", "z**3*tanh(2*z)", "He(5, z) + sin(3*z)")

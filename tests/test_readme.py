@@ -12,8 +12,9 @@ import pytest
 
 from bulkedge.cli import UsageError, parse
 from bulkedge.commands import COMMANDS
-from theory import catalogue
-from theory import parse as reader
+from bulkedge.commands import module as command_module
+from bulkedge.theory.functions import catalogue
+from bulkedge.theory.functions import parse as reader
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -35,8 +36,8 @@ def test_the_example_prints_what_it_says():
 def test_the_formula_is_the_programs():
     import sympy as sp
 
-    from theory.spike import RECTANGULAR
-    from theory.symbols import psi, theta
+    from bulkedge.theory.numbers.symbols import psi, theta
+    from bulkedge.theory.spectra.spike import RECTANGULAR
 
     assert r"\hat s=\frac{\sqrt{(1+\theta^2)(\psi+\theta^2)}}{\theta}" in README
     assert sp.simplify(RECTANGULAR.outlier**2 - (1 + theta**2) * (psi + theta**2) / theta**2) == 0
@@ -50,11 +51,10 @@ def test_the_table_lists_the_commands():
 
 @pytest.mark.parametrize("command", [c for _, c in ROWS])
 def test_the_tables_commands_parse(command):
-    import importlib
 
     name, *tokens = shlex.split(command)[1:]
     with contextlib.suppress(UsageError):
-        assert parse(name, importlib.import_module(f"bulkedge.commands.{name}"), tokens)
+        assert parse(name, command_module(name), tokens)
         return
     raise AssertionError(f"{command} is not understood")
 

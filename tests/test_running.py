@@ -30,7 +30,7 @@ def missing():
 SUITE = """
 import os
 import pytest
-from bulkedge import tex
+from bulkedge.book import tex
 
 def test_plain():
     assert os.environ["OMP_NUM_THREADS"]

@@ -12,14 +12,14 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from numerics.functions import vectorised
-from numerics.kernel_matrix import kernel_matrix
+from bulkedge.numerics.functions.functions import vectorised
+from bulkedge.numerics.kernels.kernel_matrix import kernel_matrix
+from bulkedge.theory.functions.nonlinearity import Nonlinearity, nonlinearity
+from bulkedge.theory.gaussian.hermite import coefficient
+from bulkedge.theory.kernels.kernel import agrees, dual
+from bulkedge.theory.kernels.kernel_value import value
+from bulkedge.theory.numbers.errors import InputError, PrecisionError
 from tests.support.random_functions import random_function
-from theory.errors import InputError, PrecisionError
-from theory.hermite import coefficient
-from theory.kernel import agrees, dual
-from theory.kernel_value import value
-from theory.nonlinearity import Nonlinearity, nonlinearity
 
 END, DEGREE = 9.0, 4
 X, W = np.polynomial.legendre.leggauss(24)

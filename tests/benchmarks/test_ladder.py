@@ -7,7 +7,7 @@ import math
 import pytest
 
 from benchmarks.ladder import EXPERIMENTS, RATIOS, cosine_rung, kinked_rungs, outlier_rungs
-from numerics.spike_matrix import predicted_outliers
+from bulkedge.numerics.steps.spike_matrix import predicted_outliers
 
 
 def test_predictions() -> None:

@@ -7,9 +7,9 @@ from fractions import Fraction
 import numpy as np
 
 from benchmarks.largest import EXPERIMENT, SHOWN, main
-from numerics.second_step import peak_bytes
-from numerics.spike_matrix import predicted_outliers
-from theory.phases import phase
+from bulkedge.numerics.steps.second_step import peak_bytes
+from bulkedge.numerics.steps.spike_matrix import predicted_outliers
+from bulkedge.theory.steps.phases import phase
 
 
 def test_lambda_is_two_and_the_third_outlier_is_predicted_outside_the_bulk():

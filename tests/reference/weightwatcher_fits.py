@@ -1,7 +1,7 @@
 """Makes weightwatcher_fits.json with weightwatcher 0.7.7: its Marchenko-Pastur fit on matrices of known content.
 
 Run in an environment of its own: pip install weightwatcher==0.7.7; python tests/reference/weightwatcher_fits.py
-The matrices are drawn here from seeds and again, the same ones, in tests/numerics/test_weights.py.
+The matrices are drawn here from seeds and again, the same ones, in tests/numerics/weights/test_weights.py.
 """
 
 from __future__ import annotations

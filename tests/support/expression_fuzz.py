@@ -25,11 +25,11 @@ from typing import Any
 
 import sympy as sp
 
-from theory.catalogue import ALIASES, CATALOGUE
-from theory.errors import InputError, PrecisionError
-from theory.nonlinearity import Nonlinearity, nonlinearity
-from theory.parse import FUNCTIONS, expression
-from theory.symbols import z
+from bulkedge.theory.functions.catalogue import ALIASES, CATALOGUE
+from bulkedge.theory.functions.nonlinearity import Nonlinearity, nonlinearity
+from bulkedge.theory.functions.parse import FUNCTIONS, expression
+from bulkedge.theory.numbers.errors import InputError, PrecisionError
+from bulkedge.theory.numbers.symbols import z
 
 CPU_SECONDS = 20.0  # the contract says two; ten times that is no busy machine
 MEGABYTES = 256  # by which one input may raise the peak of the process

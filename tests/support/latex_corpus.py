@@ -7,12 +7,13 @@ from typing import Any
 
 import sympy as sp
 
-from bulkedge import book, registry
-from derivations.derivation import Relation, named
-from theory import catalogue
-from theory.hermite import general_term
-from theory.nonlinearity import nonlinearity
-from theory.scaling import PAPERS, ridge_factor, step_factor
+from bulkedge import registry
+from bulkedge.book import book
+from bulkedge.derivations.engine.derivation import Relation, named
+from bulkedge.theory.functions import catalogue
+from bulkedge.theory.functions.nonlinearity import nonlinearity
+from bulkedge.theory.gaussian.hermite import general_term
+from bulkedge.theory.steps.scaling import PAPERS, ridge_factor, step_factor
 
 
 def parts(expression: Any) -> list[Any]:

@@ -17,7 +17,7 @@ import mpmath as mp
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
-from derivations.latex import latex
+from bulkedge.derivations.engine.latex import latex
 
 EXPECTATION = "E"
 # What is random inside an expectation, as printed, with its value at each of the three points.

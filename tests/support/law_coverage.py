@@ -16,29 +16,35 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-PACKAGES = ("theory", "numerics")
+PACKAGES = ("bulkedge.theory", "bulkedge.numerics")
 _NO_NUMBER = ("bool", "str", "None")
 _FORMULA = re.compile(r"sp\.(Expr|Eq|Basic|LessThan|MatrixExpr|Integer|Rational|Symbol|Poly)\b|\bPoly\b")
 
 
 def public() -> Iterator[tuple[str, Any]]:
-    """Every public function, class and method as "package.module:name" or "package.module:Class.method"."""
+    """Every public function, class and method as "storey.module:name" or "storey.module:Class.method"."""
     for package in PACKAGES:
-        for info in pkgutil.iter_modules(importlib.import_module(package).__path__, f"{package}."):
-            if not info.ispkg:
+        for info in pkgutil.walk_packages(importlib.import_module(package).__path__, f"{package}."):
+            if not info.ispkg and ".checks." not in info.name:
                 yield from _of_module(importlib.import_module(info.name))
+
+
+def short(module: str) -> str:
+    """A module's name without the package and the wing: bulkedge.theory.spectra.spike -> theory.spike."""
+    parts = module.removeprefix("bulkedge.").split(".")
+    return ".".join([parts[0], *parts[2:]]) if len(parts) > 2 else ".".join(parts)
 
 
 def _of_module(module: ModuleType) -> Iterator[tuple[str, Any]]:
     for name, value in vars(module).items():
         if name.startswith("_") or getattr(value, "__module__", None) != module.__name__ or not callable(value):
             continue
-        yield f"{module.__name__}:{name}", value
+        yield f"{short(module.__name__)}:{name}", value
         if inspect.isclass(value):
             fields = {f.name for f in dataclasses.fields(value)} if dataclasses.is_dataclass(value) else set()
             for method, found in vars(value).items():
                 if not method.startswith("_") and method not in fields and _code(found) is not None:
-                    yield f"{module.__name__}:{name}.{method}", _code(found)
+                    yield f"{short(module.__name__)}:{name}.{method}", _code(found)
 
 
 def _code(member: Any) -> Any:
@@ -72,12 +78,13 @@ def exercised(folder: Path) -> set[str]:
 
 
 def _exercised_in(tree: ast.Module) -> set[str]:
-    bound: dict[str, str] = {}  # a local name -> "package.module" or "package.module:name"
+    bound: dict[str, str] = {}  # a local name -> "storey.module" or "storey.module:name"
     for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] in PACKAGES:
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith(PACKAGES):
             for alias in node.names:
-                inner = "." not in node.module
-                bound[alias.asname or alias.name] = f"{node.module}{'.' if inner else ':'}{alias.name}"
+                inner = node.module.count(".") < 3  # a module out of its wing, not a name out of a module
+                name = short(f"{node.module}.{alias.name}") if inner else f"{short(node.module)}:{alias.name}"
+                bound[alias.asname or alias.name] = name
     own: dict[str, ast.AST] = {}
     for node in tree.body:
         if isinstance(node, ast.FunctionDef | ast.ClassDef):

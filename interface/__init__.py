@@ -1,0 +1,133 @@
+"""bulkedge: the theory of feature learning in the first gradient steps, derived, evaluated, checked and printed.
+
+One function per command, of the same name and with the same arguments; each returns a frozen result that prints
+itself as a table (`print`), LaTeX (`latex()`), JSON (`to_json()`) and, in notebooks, as its formula and numbers.
+Names are loaded when first used.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:  # what a type checker sees of `_PUBLIC`; a test compares the two
+    from bulkedge.commands.gaussian.hermite import hermite as hermite
+    from bulkedge.commands.kernels.kernel import kernel as kernel
+    from bulkedge.commands.kernels.spectrum import spectrum as spectrum
+    from bulkedge.commands.kernels.sphere import sphere as sphere
+    from bulkedge.commands.ledger.check import check as check
+    from bulkedge.commands.ledger.figure import figure as figure
+    from bulkedge.commands.ledger.list import list as list
+    from bulkedge.commands.ledger.paper import paper as paper
+    from bulkedge.commands.ledger.report import report as report
+    from bulkedge.commands.ledger.show import show as show
+    from bulkedge.commands.ledger.version import version as version
+    from bulkedge.commands.risk.floor import floor as floor
+    from bulkedge.commands.risk.risk import risk as risk
+    from bulkedge.commands.spectra.mp import mp as mp
+    from bulkedge.commands.spectra.spike import spike as spike
+    from bulkedge.commands.spectra.weights import weights as weights
+    from bulkedge.commands.steps.align import align as align
+    from bulkedge.commands.steps.convert import convert as convert
+    from bulkedge.commands.steps.features import features as features
+    from bulkedge.commands.steps.gamma import gamma as gamma
+    from bulkedge.commands.steps.outliers import outliers as outliers
+    from bulkedge.derivations.engine.derivation import Derivation as Derivation
+    from bulkedge.derivations.engine.derivation import Step as Step
+    from bulkedge.figures import Picture as Picture
+    from bulkedge.numerics.kernels.kernel_matrix import kernel_gradient as kernel_gradient
+    from bulkedge.numerics.kernels.kernel_matrix import kernel_matrix as kernel_matrix
+    from bulkedge.numerics.kernels.spiked_kernel import spiked_kernel_matrix as spiked_kernel_matrix
+    from bulkedge.numerics.kernels.spiked_spectrum import sector as sector
+    from bulkedge.numerics.kernels.truncated_spectrum import truncated_sector as truncated_sector
+    from bulkedge.numerics.spectra.marchenko_pastur import MarchenkoPastur as MarchenkoPastur
+    from bulkedge.numerics.spectra.spike import SpikedModel as SpikedModel
+    from bulkedge.numerics.trials.check import Check as Check
+    from bulkedge.numerics.trials.check import Control as Control
+    from bulkedge.numerics.trials.check import Ladder as Ladder
+    from bulkedge.numerics.trials.check import MonteCarlo as MonteCarlo
+    from bulkedge.numerics.trials.check import Rate as Rate
+    from bulkedge.numerics.trials.check import SecondRoute as SecondRoute
+    from bulkedge.numerics.trials.estimate import Estimate as Estimate
+    from bulkedge.numerics.trials.runner import Runner as Runner
+    from bulkedge.numerics.trials.store import Store as Store
+    from bulkedge.registry import Statement as Statement
+    from bulkedge.theory.functions.nonlinearity import Nonlinearity as Nonlinearity
+    from bulkedge.theory.functions.nonlinearity import nonlinearity as nonlinearity
+    from bulkedge.theory.numbers.enclosure import Enclosure as Enclosure
+    from bulkedge.theory.numbers.errors import ConvergenceError as ConvergenceError
+    from bulkedge.theory.numbers.errors import InputError as InputError
+    from bulkedge.theory.numbers.errors import PrecisionError as PrecisionError
+    from bulkedge.theory.steps.setting import Growth as Growth
+    from bulkedge.theory.steps.setting import Limit as Limit
+    from bulkedge.theory.steps.setting import Setting as Setting
+
+__version__ = "0.1.0"
+
+_PUBLIC = {
+    # functions of the command line
+    "hermite": "bulkedge.commands.gaussian.hermite",
+    "kernel": "bulkedge.commands.kernels.kernel",
+    "sphere": "bulkedge.commands.kernels.sphere",
+    "kernel_matrix": "bulkedge.numerics.kernels.kernel_matrix",
+    "kernel_gradient": "bulkedge.numerics.kernels.kernel_matrix",
+    "outliers": "bulkedge.commands.steps.outliers",
+    "align": "bulkedge.commands.steps.align",
+    "mp": "bulkedge.commands.spectra.mp",
+    "spike": "bulkedge.commands.spectra.spike",
+    "convert": "bulkedge.commands.steps.convert",
+    "risk": "bulkedge.commands.risk.risk",
+    "gamma": "bulkedge.commands.steps.gamma",
+    "spectrum": "bulkedge.commands.kernels.spectrum",
+    "features": "bulkedge.commands.steps.features",
+    "floor": "bulkedge.commands.risk.floor",
+    "weights": "bulkedge.commands.spectra.weights",
+    "check": "bulkedge.commands.ledger.check",
+    "list": "bulkedge.commands.ledger.list",
+    "show": "bulkedge.commands.ledger.show",
+    "figure": "bulkedge.commands.ledger.figure",
+    "paper": "bulkedge.commands.ledger.paper",
+    "report": "bulkedge.commands.ledger.report",
+    "version": "bulkedge.commands.ledger.version",
+    # objects
+    "spiked_kernel_matrix": "bulkedge.numerics.kernels.spiked_kernel",
+    "sector": "bulkedge.numerics.kernels.spiked_spectrum",
+    "truncated_sector": "bulkedge.numerics.kernels.truncated_spectrum",
+    "Nonlinearity": "bulkedge.theory.functions.nonlinearity",
+    "nonlinearity": "bulkedge.theory.functions.nonlinearity",
+    "Setting": "bulkedge.theory.steps.setting",
+    "Limit": "bulkedge.theory.steps.setting",
+    "Growth": "bulkedge.theory.steps.setting",
+    "Enclosure": "bulkedge.theory.numbers.enclosure",
+    "Estimate": "bulkedge.numerics.trials.estimate",
+    "MarchenkoPastur": "bulkedge.numerics.spectra.marchenko_pastur",
+    "SpikedModel": "bulkedge.numerics.spectra.spike",
+    "InputError": "bulkedge.theory.numbers.errors",
+    "PrecisionError": "bulkedge.theory.numbers.errors",
+    "ConvergenceError": "bulkedge.theory.numbers.errors",
+    "Check": "bulkedge.numerics.trials.check",
+    "Control": "bulkedge.numerics.trials.check",
+    "MonteCarlo": "bulkedge.numerics.trials.check",
+    "Ladder": "bulkedge.numerics.trials.check",
+    "Rate": "bulkedge.numerics.trials.check",
+    "SecondRoute": "bulkedge.numerics.trials.check",
+    "Runner": "bulkedge.numerics.trials.runner",
+    "Store": "bulkedge.numerics.trials.store",
+    "Statement": "bulkedge.registry",
+    "Picture": "bulkedge.figures",
+    "Derivation": "bulkedge.derivations.engine.derivation",
+    "Step": "bulkedge.derivations.engine.derivation",
+}
+
+__all__ = ["__version__", *_PUBLIC]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _PUBLIC:
+        return getattr(importlib.import_module(_PUBLIC[name]), name)
+    raise AttributeError(f"module 'bulkedge' has no attribute {name!r}")
+
+
+def __dir__() -> Iterable[str]:
+    return sorted([*globals(), *_PUBLIC])

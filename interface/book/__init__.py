@@ -1,0 +1,1 @@
+"""The book and the report: documents made of statements, derivations and checks."""

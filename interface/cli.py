@@ -1,0 +1,212 @@
+"""The command line: parse, call the public function of the command's name, print. Nothing else.
+
+Exit status: 0 fine; 1 a check is not CONFIRMED or a control is not REFUTED; 2 unusable input (one line, stdout
+empty); 3 the digits asked for could not be reached (the value is printed with its honest error); 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import os
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from bulkedge.commands import COMMANDS
+from bulkedge.commands import module as command_module
+
+if TYPE_CHECKING:
+    from bulkedge.results.result import Result
+
+
+class UsageError(Exception):
+    """The command line itself is unusable."""
+
+
+class _OutputError(Exception):
+    """Standard output cannot be written."""
+
+
+class _Parser(argparse.ArgumentParser):
+    """argparse that raises instead of exiting, and names a misspelt option together with its likely meaning."""
+
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(message)
+
+    def options(self) -> list[str]:
+        return [option for action in self._actions for option in action.option_strings]
+
+
+def _protect(tokens: Sequence[str]) -> list[str]:
+    """Let a value begin with "-": argparse takes a token for a value if it begins with a space."""
+    return [" " + t if t.startswith("-") and not t.startswith("--") and t not in {"-h", "-"} else t for t in tokens]
+
+
+def _parser(name: str, module: Any) -> _Parser:
+    parser = _Parser(prog=f"bulkedge {name}", description=COMMANDS[name], allow_abbrev=False)
+    module.configure(parser)
+    modes = parser.add_mutually_exclusive_group()
+    modes.add_argument("--json", dest="mode", action="store_const", const="json", help="one JSON object on stdout")
+    modes.add_argument("--latex", dest="mode", action="store_const", const="latex", help="a LaTeX expression")
+    modes.add_argument("--csv", dest="mode", action="store_const", const="csv", help="the table as CSV")
+    parser.set_defaults(mode="table")
+    if getattr(module, "HAS_CURVE", False):
+        parser.add_argument("--plot", metavar="FILE", help="draw the curve to FILE (.pdf, .svg or .png)")
+    return parser
+
+
+def parse(name: str, module: Any, tokens: Sequence[str]) -> argparse.Namespace:
+    """Parse a command's tokens; UsageError says what is wrong and what would do."""
+    parser = _parser(name, module)
+    _check_options(parser, tokens)  # first: a misspelt option is named, not reported as a missing one
+    arguments, rest = parser.parse_known_args(_protect(tokens))
+    if rest:
+        raise UsageError(f"unexpected argument {_shorten(rest[0].strip())!r}; see bulkedge {name} --help")
+    for key, value in vars(arguments).items():
+        if isinstance(value, str):
+            setattr(arguments, key, value.removeprefix(" "))
+        elif isinstance(value, list):
+            setattr(arguments, key, [v.removeprefix(" ") if isinstance(v, str) else v for v in value])
+    return arguments
+
+
+def _check_options(parser: _Parser, tokens: Sequence[str]) -> None:
+    for token in tokens:
+        option = token.split("=", 1)[0]
+        if token == "--":
+            raise UsageError('"--" stands alone; leave it out: a value may begin with "-" here')
+        if not token.startswith("--") or option in parser.options():
+            continue
+        near = difflib.get_close_matches(option, parser.options(), n=1)
+        hint = f"did you mean {near[0]}?" if near else f"the options are {', '.join(sorted(parser.options()))}"
+        raise UsageError(f"unknown option {_shorten(option)}; {hint}")
+
+
+def _shorten(text: str) -> str:
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def _usage() -> str:
+    width = max(map(len, COMMANDS))
+    lines = [
+        "usage: bulkedge COMMAND ...",
+        "",
+        "Theory of feature learning in the first gradient steps: derive, evaluate, check, print.",
+        "",
+        "commands:",
+        *(f"  {name:<{width}}  {text}" for name, text in COMMANDS.items()),
+        "",
+        "bulkedge COMMAND --help tells a command's options; every command takes --json and --latex.",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _print_result(result: Result, mode: str) -> None:
+    if mode == "json":
+        text = result.to_json() + "\n"
+    elif mode == "latex":
+        text = result.latex() + "\n"
+    elif mode == "csv":
+        text = _csv(result)
+    else:
+        text = _readable(result)
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:  # a full disk
+        raise _OutputError(error.strerror) from None
+
+
+def _csv(result: Result) -> str:
+    import csv
+    import io
+
+    tables = result.tables()
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
+    writer.writerow(tables[0].columns)
+    writer.writerows(tables[0].rows)
+    return buffer.getvalue()
+
+
+def _readable(result: Result) -> str:
+    import shutil
+
+    from bulkedge.results.readable import text
+
+    terminal = sys.stdout.isatty()
+    width = shutil.get_terminal_size((120 if terminal else 160, 24)).columns  # COLUMNS, also for a pipe
+    return text(result, width, terminal)
+
+
+def _run(argv: Sequence[str]) -> int:
+    if not argv or argv[0] in {"-h", "--help", "help"}:
+        sys.stdout.write(_usage())
+        return 0
+    name, tokens = argv[0], argv[1:]
+    if name == "--version":
+        name = "version"
+    if name not in COMMANDS:
+        if name.startswith("-"):
+            raise UsageError(f"{_shorten(name)!r} comes before the command; see bulkedge --help")
+        near = difflib.get_close_matches(name, COMMANDS, n=1)
+        hint = f"did you mean {near[0]}?" if near else f"the commands are {', '.join(COMMANDS)}"
+        raise UsageError(f"unknown command {_shorten(name)!r}; {hint}")
+    module = command_module(name)
+    arguments = parse(name, module, tokens)
+    plot = getattr(arguments, "plot", None)
+    if plot is not None:
+        from bulkedge.results.plotting import check_plot_path
+
+        check_plot_path(plot)
+    result: Result = module.run(arguments)
+    if plot is not None:
+        from bulkedge.results.plotting import save_figure
+
+        save_figure(result, plot)
+    _print_result(result, arguments.mode)
+    return result.exit_status
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line; returns the exit status."""
+    try:
+        return _run(sys.argv[1:] if argv is None else argv)
+    except UsageError as error:
+        return _complain(str(error))
+    except KeyboardInterrupt:
+        sys.stderr.write("bulkedge: interrupted; finished trials are kept where --store was given\n")
+        return 130
+    except BrokenPipeError:
+        # The reader went away (| head): not an error of ours; keep the interpreter from complaining at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except _OutputError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return _complain(f"the output cannot be written ({error}); write it elsewhere")
+    except Exception as error:
+        from bulkedge.derivations.engine.derivation import DerivationError
+        from bulkedge.theory.numbers.errors import ConvergenceError, InputError, PrecisionError
+
+        if isinstance(error, InputError):
+            return _complain(str(error))
+        if isinstance(error, DerivationError):
+            _complain(str(error))
+            return 1
+        if isinstance(error, PrecisionError | ConvergenceError):
+            sys.stderr.write(f"bulkedge: {error}\n")
+            return 3
+        raise
+
+
+def _complain(message: str) -> int:
+    line = " ".join(message.split())
+    sys.stderr.write(f"bulkedge: {line}\n")
+    return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,180 @@
+"""`bulkedge hermite FUNCTION --degree K`: Hermite coefficients."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import sympy as sp
+
+from bulkedge.derivations.engine.latex import decimal, latex
+from bulkedge.results.result import Result, Table
+from bulkedge.theory.functions.nonlinearity import Nonlinearity, nonlinearity
+from bulkedge.theory.functions.parse import integer
+from bulkedge.theory.gaussian.hermite import (
+    CONVENTIONS,
+    MAX_DEGREE,
+    Coefficient,
+    check_convention,
+    check_degree,
+    coefficient,
+    general_term,
+    information_exponent,
+)
+from bulkedge.theory.numbers.enclosure import check_digits
+from bulkedge.theory.numbers.errors import PrecisionError
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+HAS_CURVE = True
+
+
+@dataclass(frozen=True)
+class HermiteResult(Result):
+    """The Hermite coefficients of a function.
+
+    `coefficients` hold exact values and enclosures; `general_term` is SymPy in k (theory.numbers.symbols.k) or None.
+    """
+
+    command: ClassVar[str] = "hermite"
+    function: Nonlinearity
+    convention: str
+    digits: int
+    coefficients: tuple[Coefficient, ...]
+    general_term: sp.Expr | None
+    information_exponent: int | None
+    unreached: tuple[int, ...]
+
+    @property
+    def exit_status(self) -> int:
+        """3 if a coefficient did not reach the digits asked for, else 0."""
+        return 3 if self.unreached else 0
+
+    def payload(self) -> dict[str, Any]:
+        """`convention`, `general_term` (or null), `information_exponent`, `coefficients`: k, exact, value, error."""
+        return {
+            "function": str(self.function.expr),
+            "convention": self.convention,
+            "general_term": None if self.general_term is None else str(self.general_term),
+            "information_exponent": self.information_exponent,
+            "coefficients": [c.fields(self.digits) for c in self.coefficients],
+        }
+
+    def tables(self) -> tuple[Table, ...]:
+        """One row per coefficient."""
+        rows = tuple(c.row(self.digits) for c in self.coefficients)
+        title = f"{self.function.name}: {self.convention} Hermite coefficients"
+        coefficients = Table(("k", "exact", "value", "error"), rows, title)
+        summary = [
+            ("information exponent", "none" if self.information_exponent is None else str(self.information_exponent))
+        ]
+        if self.general_term is not None:
+            summary.append(("general term", str(self.general_term)))
+        return (coefficients, Table(("", ""), tuple(summary)))
+
+    def latex(self) -> str:
+        """The general term where one is known, else the truncated expansion."""
+        if self.general_term is not None:
+            return rf"c_{{k}} = {latex(self.general_term)}"
+        basis = {
+            "orthonormal": r"h_{%d}(z)",
+            "probabilist": r"\mathrm{He}_{%d}(z)",
+            "moment": r"\frac{\mathrm{He}_{%d}(z)}{%d!}",
+        }
+        form = basis[self.convention]
+        terms = []
+        for c in self.coefficients:
+            if c.exact == 0:
+                continue
+            value = latex(c.exact) if c.exact is not None else decimal(c.enclosure.value_string(self.digits))
+            name = form % ((c.k, c.k) if self.convention == "moment" else c.k)
+            terms.append(rf"\left({value}\right) {name}")
+        return "f(z) = " + (" + ".join(terms) if terms else "0") + r" + \cdots"
+
+    def figure(self) -> Figure:
+        """The size of the coefficients against k."""
+        from bulkedge.results.plotting import PALETTE, new_figure
+
+        figure, axes = new_figure()
+        points = [(c.k, float(c.enclosure)) for c in self.coefficients]
+        for sign, colour, marker in ((1, PALETTE[0], "o"), (-1, PALETTE[1], "v")):
+            chosen = [(k, abs(v)) for k, v in points if v * sign > 0]
+            if chosen:
+                label = "positive" if sign > 0 else "negative"
+                axes.plot(*zip(*chosen, strict=True), marker, color=colour, label=label, markersize=4)
+        axes.set_yscale("log")
+        axes.set_xlabel("k")
+        axes.set_ylabel(f"|c_k| ({self.convention})")
+        axes.set_title(self.function.name)
+        axes.legend()
+        return figure
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The function, the degree, the convention and the digits."""
+    parser.add_argument("function", metavar="FUNCTION", help="a catalogue name or an expression in z")
+    parser.add_argument("--degree", required=True, metavar="K", help=f"coefficients k = 0..K (at most {MAX_DEGREE})")
+    parser.add_argument("--convention", default="orthonormal", help=f"one of {', '.join(CONVENTIONS)}")
+    parser.add_argument("--digits", default="15", metavar="D", help="significant digits, 1..1000 (default 15)")
+
+
+def hermite(
+    function: str | sp.Expr | Nonlinearity, degree: int, convention: str = "orthonormal", digits: int = 15
+) -> HermiteResult:
+    """The Hermite coefficients k = 0..degree of a function, exact or rigorously enclosed.
+
+    orthonormal: f = sum c_k h_k; probabilist: f = sum c_k He_k; moment: f = sum c_k He_k/k!.
+    Valid for: functions shown to be in L2 of the Gaussian (catalogue name, expression in z, SymPy expression).
+    Accuracy: exact where a closed form is known, else a rigorous error bound at `digits` significant digits; a
+    coefficient that cannot be told from zero keeps its honest error, and the exit status says so.
+    Errors: InputError. Source: H1, H2.
+
+    Example:
+
+    >>> bulkedge.hermite("relu", degree=2).coefficients[2].exact
+    1/(2*sqrt(pi))
+    """
+    f = nonlinearity(function)
+    degree, digits = check_degree(degree, maximum=MAX_DEGREE), check_digits(digits)
+    check_convention(convention)
+    found, unreached = [], []
+    for k in range(degree + 1):
+        try:
+            found.append(coefficient(f, k, convention, digits))
+        except PrecisionError as error:
+            if error.best is None:
+                raise
+            unreached.append(k)
+            found.append(Coefficient(k, None, error.best))
+    notes = [f"c_{k} did not reach {digits} digits; its error bound is honest" for k in unreached]
+    try:
+        exponent = information_exponent(f)
+    except PrecisionError as error:
+        exponent = None
+        notes.append(f"the information exponent is not decided: {error}")
+    inputs = {"function": f.name, "degree": degree, "convention": convention, "digits": digits}
+    return HermiteResult(
+        inputs=inputs,
+        setting="z ~ N(0, 1), He_k probabilists' Hermite polynomial, h_k = He_k/sqrt(k!)",
+        source=("H1", "H2"),
+        notes=tuple(notes),
+        function=f,
+        convention=convention,
+        digits=digits,
+        coefficients=tuple(found),
+        general_term=general_term(f, convention),
+        information_exponent=exponent,
+        unreached=tuple(unreached),
+    )
+
+
+def run(arguments: argparse.Namespace) -> HermiteResult:
+    """Run the command."""
+    return hermite(
+        arguments.function,
+        integer(arguments.degree, "degree"),
+        arguments.convention,
+        integer(arguments.digits, "digits"),
+    )

@@ -1,0 +1,195 @@
+"""`bulkedge spectrum`: the exact spectrum of the kernel whose features have the covariance A I + B w* w*^T."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from bulkedge.results.result import Result, Table
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from bulkedge.numerics.kernels.leading import Leading, Value
+    from bulkedge.theory.functions.nonlinearity import Nonlinearity
+    from bulkedge.theory.functions.parse import Numeric
+
+HAS_CURVE = True
+
+MAX_DIMENSION = 10**6
+MAX_WEIGHTS = 200
+
+
+@dataclass(frozen=True)
+class SpectrumResult(Result):
+    """The leading eigenvalues, exact to the errors given, and the top eigenfunction's weights by degree."""
+
+    command: ClassVar[str] = "spectrum"
+    dimension: int
+    bulk: float
+    spike: float
+    leading: Leading
+
+    def payload(self) -> dict[str, Any]:
+        """`top`, `second`, `linear`, `eigenvalues` (with multiplicities), `errors`, `truncation`."""
+        x = self.leading
+        return {
+            "activation": x.activation.name,
+            "top": {
+                "eigenvalue": _decimal(x.top.value),
+                "error": _error(x.top.error),
+                "multiplicity": str(x.top.multiplicity),
+                "sector": x.top.sector,
+                "parity": x.top.parity,
+                "weights": {str(l): _decimal(w) for l, w in x.weights},
+            },
+            "second": _decimal(x.second.value),
+            "linear": {"aligned": _decimal(x.aligned.value), "orthogonal": _decimal(x.orthogonal.value)},
+            "eigenvalues": [
+                {
+                    "value": _decimal(v.value),
+                    "error": _error(v.error),
+                    "multiplicity": str(v.multiplicity),
+                    "sector": v.sector,
+                    "parity": v.parity,
+                }
+                for v in x.listed
+            ],
+            "errors": {
+                "second": _error(x.second.error),
+                "aligned": _error(x.aligned.error),
+                "orthogonal": _error(x.orthogonal.error),
+                "weights": _error(x.weight_error),
+            },
+            "truncation": x.degree,
+        }
+
+    def tables(self) -> tuple[Table, ...]:
+        """The eigenvalues, then the top eigenfunction's weights."""
+        x = self.leading
+        rows = [_row("top", x.top), _row("second", x.second)]
+        rows += [_row("linear, along w*", x.aligned), _row("linear, orthogonal to w*", x.orthogonal)]
+        rows += [_row(f"sector {v.sector}, parity {v.parity}", v) for v in x.listed]
+        title = f"{x.activation.name}, d = {self.dimension}, A = {self.bulk:g}, B = {self.spike:g}"
+        weights = tuple((str(l), _decimal(w)) for l, w in x.weights)
+        return (
+            Table(("eigenvalue of", "value", "error", "multiplicity"), tuple(rows), title),
+            Table(("degree", "weight"), weights, "top eigenfunction"),
+        )
+
+    def latex(self) -> str:
+        """The top eigenvalue and its eigenfunction."""
+        from bulkedge.derivations.engine.latex import decimal
+
+        shown = [(l, w) for l, w in self.leading.weights if abs(w) >= 5e-5]
+        terms = " ".join(f"{'-' if w < 0 else '+'} {abs(w):.4f} Y_{{{l}}}" for l, w in shown).removeprefix("+ ")
+        top = decimal(f"{float(self.leading.top.value):.10g}")
+        return rf"\lambda_{{\max}} = {top}, \quad \Psi = \frac{{\|x\|}}{{\sqrt{{d}}}} \left({terms}\right)"
+
+    def figure(self) -> Figure:
+        """The leading eigenvalues against the spike, from none to the one given."""
+        import numpy as np
+
+        from bulkedge.numerics.kernels.leading import leading
+        from bulkedge.results.plotting import PALETTE, new_figure
+
+        figure, axes = new_figure()
+        spikes = np.linspace(0.0, self.spike, 25)
+        points = [leading(self.dimension, self.bulk, float(B), self.leading.activation, 1e-6) for B in spikes]
+        names = ("top", "second", "aligned", "orthogonal")
+        labels = ("largest", "second largest", "linear along w*", "linear orthogonal to w*")
+        for name, label, colour in zip(names, labels, PALETTE, strict=False):
+            axes.plot(spikes, [getattr(p, name).value for p in points], color=colour, label=label)
+        axes.set_xlabel("spike B")
+        axes.set_ylabel("eigenvalue")
+        axes.set_title(f"{self.leading.activation.name}, d = {self.dimension}, A = {self.bulk:g}")
+        axes.legend()
+        return figure
+
+
+def _row(name: str, value: Value) -> tuple[str, str, str, str]:
+    return (name, _decimal(value.value), _error(value.error), str(value.multiplicity))
+
+
+def _decimal(value: float) -> str:
+    from fractions import Fraction
+
+    from bulkedge.theory.numbers.enclosure import decimal_string
+
+    return decimal_string(Fraction(value), 15)
+
+
+def _error(value: float) -> str:
+    from fractions import Fraction
+
+    from bulkedge.theory.numbers.enclosure import error_string
+
+    return error_string(Fraction(value))
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Dimension, bulk and spike; the activation; what is listed."""
+    parser.add_argument("--dim", required=True, metavar="d", help=f"dimension, 2..{MAX_DIMENSION}")
+    parser.add_argument("--bulk", required=True, metavar="A", help="variance A > 0 in every direction")
+    parser.add_argument("--spike", required=True, metavar="B", help="extra variance B > -A along w*")
+    parser.add_argument("--degree", default="8", metavar="L", help="weights listed up to this degree (default 8)")
+    parser.add_argument("--activation", default="relu", metavar="FUNCTION", help="activation (default relu)")
+    parser.add_argument("--sectors", default="0", metavar="J", help="list the spectrum of sectors 0..J (default 0)")
+
+
+def spectrum(
+    dim: int | str,
+    bulk: Numeric,
+    spike: Numeric,
+    degree: int | str = 8,
+    activation: str | Nonlinearity = "relu",
+    sectors: int | str = 0,
+) -> SpectrumResult:
+    """The spectrum of k1(x, x') = E sigma(w.x) sigma(w.x'), w ~ N(0, (A I + B w* w*^T)/d), under x ~ N(0, I_d).
+
+    T phi = E_x'[k1(., x') phi(x')]. Sector j holds the functions that behave as degree-j harmonics under the rotations
+    that fix w*. `top` and `second` are the largest eigenvalues of all sectors, counted with their multiplicities (so
+    that `second` equals a top that is not simple); `linear` are the eigenvalues of <x, w*> and of <x, v>, v orthogonal
+    to w*: (A+B)/(4d) and A/(4d) for ReLU, at every order in B.
+    Valid for: positively homogeneous activations exactly (to the truncation error given, at most 1e-10 of the largest
+    for B/A <= 1e4); other activations by an operator truncated at a Hermite degree, with its error.
+    Errors: InputError for d < 2, A <= 0, B <= -A.
+    Source: G6 (paper F, Section 5, made exact).
+
+    Example:
+
+    >>> top = bulkedge.spectrum(dim=20, bulk=1, spike=20).leading.top
+    >>> round(top.value, 9), top.error < 1e-13
+    (0.368023446, True)
+    """
+    from bulkedge.numerics.kernels.leading import leading
+    from bulkedge.theory.functions.nonlinearity import nonlinearity
+    from bulkedge.theory.functions.parse import integer, number
+
+    d = integer(dim, "dim", minimum=2, maximum=MAX_DIMENSION)
+    A = number(bulk, "bulk", minimum=0, exclusive=True)
+    B = number(spike, "spike", minimum=-A, exclusive=True)
+    shown = integer(degree, "degree", minimum=0, maximum=MAX_WEIGHTS)
+    last = integer(sectors, "sectors", minimum=0, maximum=20)
+    f = nonlinearity(activation, "activation")
+    result = leading(d, float(A), float(B), f, degree=shown, sectors=last)
+    notes = result.notes
+    if result.top.error > 1e-3 * result.top.value:
+        notes = (*notes, "the truncation does not resolve this spike: see the error of the top eigenvalue")
+    inputs = {
+        "dim": d,
+        "bulk": str(A),
+        "spike": str(B),
+        "degree": shown,
+        "activation": str(activation if isinstance(activation, str) else f.name),
+        "sectors": last,
+    }
+    setting = "x ~ N(0, I_d); w ~ N(0, (A I + B w* w*^T)/d); weights on normalised harmonics |x|^p Y_l"
+    return SpectrumResult(inputs, setting, ("G6",), notes, d, float(A), float(B), result)
+
+
+def run(arguments: argparse.Namespace) -> SpectrumResult:
+    """Run the command."""
+    a = arguments
+    return spectrum(a.dim, a.bulk, a.spike, a.degree, a.activation, a.sectors)

@@ -1,0 +1,155 @@
+"""`bulkedge sphere FUNCTION --dim d --degree L`: eigenvalues of the kernel on the sphere."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import sympy as sp
+
+from bulkedge.derivations.engine.latex import latex
+from bulkedge.results.result import Result, Table
+from bulkedge.theory.functions.nonlinearity import Nonlinearity, nonlinearity
+from bulkedge.theory.functions.parse import integer, number
+from bulkedge.theory.kernels.sphere import Eigenvalue, eigenvalues, eta, second_moment
+from bulkedge.theory.numbers.enclosure import Enclosure, check_digits
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+HAS_CURVE = True
+
+
+@dataclass(frozen=True)
+class SphereResult(Result):
+    """The eigenvalues of E_w[f(w.x) f(w.x')] on the sphere, w uniform on the unit sphere.
+
+    `closed_form` is eta_l in SymPy (d, l) or None; `second_moment` is E f(R t)^2, which sum N(d, l) eta_l^2 tends to.
+    """
+
+    command: ClassVar[str] = "sphere"
+    function: Nonlinearity
+    dimension: int
+    radius: sp.Rational
+    digits: int
+    closed_form: sp.Expr | None
+    eigenvalues: tuple[Eigenvalue, ...]
+    second_moment: Enclosure
+
+    @property
+    def exit_status(self) -> int:
+        """3 if an eigenvalue is neither zero nor known to the digits asked for, else 0."""
+        return 0 if all(x.value.reaches(self.digits - 1) or x.eta.contains(0) for x in self.eigenvalues) else 3
+
+    def payload(self) -> dict[str, Any]:
+        """`eigenvalues`: degree, multiplicity, eta, value, errors; closed form and sum of all eigenvalues."""
+        return {
+            "function": str(self.function.expr),
+            "closed_form": None if self.closed_form is None else str(self.closed_form),
+            "eigenvalues": [
+                {
+                    "degree": x.degree,
+                    "multiplicity": str(x.multiplicity),
+                    "eta": x.eta.value_string(self.digits),
+                    "eta_error": x.eta.error_string(),
+                    "exact": x.value.exact_string(),
+                    "value": x.value.value_string(self.digits),
+                    "error": x.value.error_string(),
+                }
+                for x in self.eigenvalues
+            ],
+            "second_moment": self.second_moment.value_string(self.digits),
+            "second_moment_error": self.second_moment.error_string(),
+        }
+
+    def tables(self) -> tuple[Table, ...]:
+        """One row per degree."""
+        rows = tuple(
+            (
+                str(x.degree),
+                str(x.multiplicity),
+                x.eta.value_string(self.digits),
+                x.value.value_string(self.digits),
+                x.value.error_string(),
+            )
+            for x in self.eigenvalues
+        )
+        title = f"{self.function.name} on the sphere of radius {self.radius} in dimension {self.dimension}"
+        eigen = Table(("degree", "multiplicity", "eta", "eigenvalue", "error"), rows, title)
+        summary = [("sum of all eigenvalues", self.second_moment.value_string(self.digits))]
+        if self.closed_form is not None:
+            summary.append(("eta_l", str(self.closed_form)))
+        return (eigen, Table(("", ""), tuple(summary)))
+
+    def latex(self) -> str:
+        """The closed form of eta_l where there is one, else the list of eigenvalues."""
+        if self.closed_form is not None:
+            return rf"\eta_{{l}} = {latex(self.closed_form)}"
+        values = ",\\ ".join(latex(sp.Float(float(x.value), 8)) for x in self.eigenvalues)
+        return rf"(\eta_{{l}}^2)_{{l \geq 0}} = \left({values}, \ldots\right)"
+
+    def figure(self) -> Figure:
+        """The decay of the eigenvalues."""
+        from bulkedge.figures.kernel import decay_figure
+
+        return decay_figure({self.function.name: self.eigenvalues}, self.dimension)
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The function, the dimension, the largest degree, the radius and the digits."""
+    parser.add_argument("function", metavar="FUNCTION", help="a catalogue name or an expression in z")
+    parser.add_argument("--dim", required=True, metavar="d", help="dimension of the space, >= 2 (the circle is 2)")
+    parser.add_argument("--degree", required=True, metavar="L", help="degrees 0..L")
+    parser.add_argument("--radius", default="1", metavar="R", help="radius of the points' sphere (default 1)")
+    parser.add_argument("--digits", default="15", metavar="D", help="significant digits, 1..1000 (default 15)")
+
+
+def sphere(
+    function: str | sp.Expr | Nonlinearity,
+    dim: int,
+    degree: int,
+    radius: str | int | float | sp.Rational = 1,
+    digits: int = 15,
+) -> SphereResult:
+    """The eigenvalues eta_l^2 and multiplicities N(d, l), l = 0..degree, of a function's kernel on the sphere.
+
+    eta_l = E[f(R t) P_l(t)], t the first coordinate of a uniform point of the unit sphere of R^d, P_l(1) = 1.
+    Valid for: d >= 2; the weight uniform on the unit sphere, the points of radius R (weights N(0, I/d) multiply the
+    eigenvalue of a p-homogeneous function by prod_{i<p} (d + 2i)/d^p).
+    Accuracy: rigorous. Errors: InputError for d < 2, a negative degree, a radius that is not positive.
+    Source: K2.
+
+    Example:
+
+    >>> bulkedge.sphere("relu", dim=3, degree=2).eigenvalues[2].eta.value_string(6)
+    '0.0625'
+    """
+    f = nonlinearity(function)
+    digits, dim, degree = check_digits(digits), integer(dim, "dim"), integer(degree, "degree")
+    reach = number(radius, "radius")
+    found = eigenvalues(f, dim, degree, reach, digits)
+    return SphereResult(
+        inputs={"function": f.name, "dim": dim, "degree": degree, "radius": str(reach), "digits": digits},
+        setting="weight uniform on the unit sphere of R^d, points uniform on the sphere of the given radius",
+        source=("K2",),
+        notes=(),
+        function=f,
+        dimension=dim,
+        radius=reach,
+        digits=digits,
+        closed_form=eta(f, reach),
+        eigenvalues=found,
+        second_moment=second_moment(f, dim, reach, digits),
+    )
+
+
+def run(arguments: argparse.Namespace) -> SphereResult:
+    """Run the command."""
+    return sphere(
+        arguments.function,
+        integer(arguments.dim, "dim"),
+        integer(arguments.degree, "degree"),
+        number(arguments.radius, "radius"),
+        integer(arguments.digits, "digits"),
+    )

@@ -1,0 +1,142 @@
+"""`bulkedge paper`: verified derivations as LaTeX, and a book."""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from bulkedge.commands import workers
+from bulkedge.results.result import Result, Table
+
+if TYPE_CHECKING:
+    from bulkedge.numerics.trials.check import CheckResult
+    from bulkedge.numerics.trials.runner import Progress
+
+
+@dataclass(frozen=True)
+class PaperResult(Result):
+    """What was written: one row per derivation (id, title, how verified, file), the book's files, TeX's warnings."""
+
+    command: ClassVar[str] = "paper"
+    derivations: tuple[tuple[str, str, str, str], ...]
+    files: tuple[str, ...]
+    warnings: tuple[str, ...]
+
+    def payload(self) -> dict[str, Any]:
+        """`derivations`: list of id, title, verified, file; `files`: all files; `warnings` of the TeX engine."""
+        keys = ("id", "title", "verified", "file")
+        rows = [dict(zip(keys, row, strict=True)) for row in self.derivations]
+        return {"derivations": rows, "files": [*self.files], "warnings": [*self.warnings]}
+
+    def tables(self) -> tuple[Table, ...]:
+        """One row per derivation."""
+        title = "written: " + ", ".join(f for f in self.files if f.startswith("book"))
+        return (Table(("ID", "derivation", "weakest evidence", "file"), self.derivations, title),)
+
+    def latex(self) -> str:
+        """An array of the derivations."""
+        from bulkedge.derivations.engine.render import escape
+
+        body = r" \\ ".join(rf"\text{{{i}}} & \text{{{escape(t)}}} & \text{{{w}}}" for i, t, w, _ in self.derivations)
+        return rf"\begin{{array}}{{lll}} {body} \end{{array}}"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """What to write, and where."""
+    parser.add_argument(
+        "names", nargs="*", default=[], metavar="ID", help="statements or derivations, or FILE.py (default: all)"
+    )
+    parser.add_argument("--out", required=True, metavar="DIR", help="the folder to write to")
+    parser.add_argument("--no-ledger", action="store_true", help="leave the checks out (they take a few minutes)")
+    parser.add_argument("--seed", default="0", help="seed of the checks (default 0)")
+    workers.configure(parser)
+
+
+def paper(
+    names: str | Sequence[str] = (),
+    *,
+    out: str,
+    ledger: bool = True,
+    store: str | None = None,
+    seed: int = 0,
+    jobs: int = 1,
+    cluster: str | None = None,
+    progress: Progress | None = None,
+) -> PaperResult:
+    """Verify derivations and write them: ID.tex for each, and book.tex (with book.pdf where a TeX engine is installed).
+
+    The book holds notation, conventions, the statements with their derivations, the ledger of checks (a quick run),
+    errata and bibliography. `names` restricts it to statements ("R1"), derivations ("R1.edges"), prefixes ("R") or
+    the derivations and checks of a file of one's own.
+    Errors: InputError for unknown names or a folder that cannot be written; nothing is half-written.
+    DerivationError if a step does not hold.
+
+    Example:
+
+    >>> book = bulkedge.paper(["R1.edges"], out="book", ledger=False)
+    >>> [name for name, *_ in book.derivations]
+    ['R1.edges']
+    """
+    from bulkedge import __version__
+    from bulkedge.book import tex
+    from bulkedge.book.book import book
+    from bulkedge.book.selection import entries, given, select
+    from bulkedge.derivations.engine.render import as_latex, document
+    from bulkedge.results.output import output_folder
+    from bulkedge.theory.functions.parse import flag
+
+    workers.check_address(cluster)
+    names, ledger = given(names), flag(ledger, "ledger")
+    chosen = select(names)
+    how: dict[str, Any] = {"seed": seed, "jobs": jobs, "store": store, "cluster": cluster}
+    with output_folder(out) as folder:
+        results: tuple[CheckResult, ...] = ()
+        if ledger and chosen.checks:
+            from bulkedge.commands.ledger.check import run_selected
+
+            results = run_selected(chosen.checks, **how, progress=progress)
+        rows = []
+        for d in chosen.derivations:
+            verified = d.verify()
+            (folder / f"{d.id}.tex").write_text(document(as_latex(verified)), encoding="utf-8")
+            rows.append((d.id, d.title, verified.how, f"{d.id}.tex"))
+        source = folder / "book.tex"
+        source.write_text(book(entries(chosen), chosen.derivations, results, __version__), encoding="utf-8")
+        warnings: tuple[str, ...] = ()
+        notes = ["no TeX engine is installed: no PDF was made"] if tex.engine() is None else []
+        if tex.engine() is not None:
+            with tempfile.TemporaryDirectory() as scratch:
+                try:
+                    pdf, warnings = tex.compile_pdf(source, Path(scratch))
+                    shutil.copyfile(pdf, folder / "book.pdf")
+                except tex.TexError as error:
+                    notes.append(f"no PDF was made: {error}")
+        files = tuple(sorted(p.name for p in folder.iterdir()))
+    if warnings:
+        notes.append(f"the TeX engine gave {len(warnings)} warnings, the first: {warnings[0]}")
+    inputs = {"names": [*names], "out": out, "ledger": ledger, **how}
+    source_ids = tuple(st.id for st in chosen.statements)
+    return PaperResult(inputs, "", source_ids, tuple(notes), tuple(rows), files, warnings)
+
+
+def run(arguments: argparse.Namespace) -> PaperResult:
+    """Run the command, with progress on stderr."""
+    from bulkedge.results.progress import RichProgress
+    from bulkedge.theory.functions.parse import integer
+
+    with RichProgress() as progress:
+        return paper(
+            arguments.names,
+            out=arguments.out,
+            ledger=not arguments.no_ledger,
+            store=arguments.store,
+            cluster=arguments.cluster,
+            seed=integer(arguments.seed, "seed"),
+            jobs=integer(arguments.jobs, "jobs"),
+            progress=progress,
+        )

@@ -1,0 +1,474 @@
+"""`bulkedge risk`: test and training risk after one gradient step, at one step size or along a curve."""
+
+from __future__ import annotations
+
+import argparse
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from bulkedge.results.result import Result, Table
+
+if TYPE_CHECKING:
+    import sympy as sp
+    from matplotlib.figure import Figure
+
+    from bulkedge.numerics.trials.estimate import Estimate
+    from bulkedge.theory.functions.nonlinearity import Nonlinearity
+    from bulkedge.theory.functions.parse import Numeric
+
+HAS_CURVE = True
+DIGITS = 15
+
+
+@dataclass(frozen=True)
+class Point:
+    """The risk at one step size: test (noise excluded), train (noise included), bounds of their errors."""
+
+    step: float
+    test: float
+    train: float
+    test_error: float
+    train_error: float
+
+
+@dataclass(frozen=True)
+class Simulated:
+    """Simulated test and training risk at one step size."""
+
+    step: float
+    test: Estimate
+    train: Estimate
+
+
+@dataclass(frozen=True)
+class RiskResult(Result):
+    """The risk at the step asked for (the last one of a curve), its decomposition and its references.
+
+    `floor` is what no linear model explains; `linear_floor` = mu2*^2 the part of it that is the link's own.
+    """
+
+    command: ClassVar[str] = "risk"
+    point: Point
+    random_features: Point
+    linear_floor: float
+    floor: float
+    constants_error: float
+    status: str
+    decomposition: tuple[tuple[str, float, float], ...]
+    curve: tuple[Point, ...] = ()
+    simulation: tuple[Simulated, ...] = ()
+
+    def payload(self) -> dict[str, Any]:
+        """`test`, `train`, `linear_floor`, `random_features`, `status`, `errors`, `decomposition`, `curve`."""
+        p, r = self.point, self.random_features
+        return {
+            "test": _text(p.test),
+            "train": _text(p.train),
+            "linear_floor": _text(self.linear_floor),
+            "random_features": _text(r.test),
+            "floor": _text(self.floor),
+            "gain": _text(r.test - p.test),
+            "status": self.status,
+            "decomposition": {name: _text(value) for name, value, _ in self.decomposition},
+            "errors": {
+                "test": _bound(p.test_error),
+                "train": _bound(p.train_error),
+                "linear_floor": _bound(self.constants_error),
+                "random_features": _bound(r.test_error),
+                "floor": _bound(self.constants_error),
+                "gain": _bound(p.test_error + r.test_error),
+                **{name: _bound(error) for name, _, error in self.decomposition},
+            },
+            "curve": [
+                {
+                    "step": _text(q.step),
+                    "test": _text(q.test),
+                    "train": _text(q.train),
+                    "errors": {"test": _bound(q.test_error), "train": _bound(q.train_error)},
+                }
+                for q in self.curve
+            ]
+            or None,
+            "simulation": [
+                {
+                    "step": _text(q.step),
+                    "test": _text(q.test.value),
+                    "train": _text(q.train.value),
+                    "errors": {"test": _text(q.test.stderr), "train": _text(q.train.stderr)},
+                    "trials": q.test.n,
+                }
+                for q in self.simulation
+            ]
+            or None,
+        }
+
+    def tables(self) -> tuple[Table, ...]:
+        """The curve if there is one (the CSV), then the single numbers."""
+        p, r = self.point, self.random_features
+        rows = [
+            ("test risk (noise excluded)", f"{p.test:.10g}", f"{p.test_error:.1e}"),
+            ("training error", f"{p.train:.10g}", f"{p.train_error:.1e}"),
+            ("random features (step 0)", f"{r.test:.10g}", f"{r.test_error:.1e}"),
+            ("linear floor mu2*^2", f"{self.linear_floor:.10g}", f"{self.constants_error:.1e}"),
+            *((name.replace("_", " "), f"{value:.10g}", f"{error:.1e}") for name, value, error in self.decomposition),
+            ("status", self.status, ""),
+        ]
+        single = Table(
+            ("risk", "value", "error"),
+            tuple(rows),
+            title=f"step {p.step:g}" if self.inputs["from_weights"] is None else "given weights",
+        )
+        tables: tuple[Table, ...] = (single,)
+        if self.curve:
+            curve = tuple(
+                (f"{q.step:.10g}", f"{q.test:.10g}", f"{q.train:.10g}", f"{q.test_error:.1e}") for q in self.curve
+            )
+            tables = (Table(("step", "test", "train", "error of test"), curve, "curve"), single)
+        if self.simulation:
+            simulated = tuple(
+                (f"{q.step:.6g}", *(f"{e.value:.5f} +- {e.stderr:.5f}" for e in (q.test, q.train)))
+                for q in self.simulation
+            )
+            tables = (*tables, Table(("step", "test", "train"), simulated, "simulation"))
+        return tables
+
+    def latex(self) -> str:
+        """The test risk beside the random-features risk and the linear floor."""
+        from bulkedge.derivations.engine.latex import decimal
+
+        values = (self.point.test, self.random_features.test, self.linear_floor)
+        test, start, floor = (decimal(f"{v:.6g}") for v in values)
+        return rf"R_{{\mathrm{{test}}}} = {test}, \quad R_{{0}} = {start}, \quad \mu_{{2\star}}^{{2}} = {floor}"
+
+    def figure(self) -> Figure | None:
+        """Risk against step size: theory, simulation with error bars, the step-0 risk and the linear floor."""
+        if not self.curve:
+            return None
+        from bulkedge.results.plotting import new_figure
+
+        figure, axes = new_figure()
+        steps = [q.step for q in self.curve]
+        axes.plot(steps, [q.test for q in self.curve], color="C0", label="test")
+        axes.plot(steps, [q.train for q in self.curve], color="C1", label="train")
+        axes.axhline(self.random_features.test, color="C2", linestyle="--", label="random features (step 0)")
+        axes.axhline(self.floor, color="C3", linestyle=":", label="linear floor")
+        for color, name in (("C0", "test"), ("C1", "train")) if self.simulation else ():
+            values: Sequence[Estimate] = [getattr(q, name) for q in self.simulation]
+            axes.errorbar(
+                [q.step for q in self.simulation],
+                [v.value for v in values],
+                yerr=[2 * v.stderr for v in values],
+                fmt="o",
+                markersize=3,
+                color=color,
+                label=f"{name}, simulated (2 s.e.)",
+            )
+        axes.set_xlabel(r"step size $\eta$")
+        axes.set_ylabel("risk (noise excluded from test)")
+        axes.legend(fontsize=7)
+        return figure
+
+
+def _text(value: float) -> str:
+    """A float as a decimal string with at most 15 digits."""
+    from bulkedge.theory.numbers.enclosure import decimal_string
+
+    if not math.isfinite(value):
+        raise ArithmeticError("a risk is not finite")
+    return decimal_string(Fraction(value), DIGITS)
+
+
+def _bound(error: float) -> str:
+    from bulkedge.theory.numbers.enclosure import error_string
+
+    return error_string(Fraction(error))
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The pair, the ratios, the step; or a weight file."""
+    parser.add_argument("activation", metavar="ACTIVATION", help="the network's activation, a function of z")
+    parser.add_argument("link", metavar="LINK", help="the target's link, a function of z")
+    parser.add_argument("--samples", required=True, metavar="PSI1", help="n/d of the ridge fit")
+    parser.add_argument("--width", metavar="PSI2", help="N/d")
+    parser.add_argument("--ridge", required=True, metavar="LAM", help="ridge, (LAM/N)|th|^2 on features over sqrt N")
+    parser.add_argument("--step", metavar="ETA", help="step size, or a curve a:b:n")
+    parser.add_argument("--batch", metavar="ALPHA", help="n1/d of the step's batch (default --samples)")
+    parser.add_argument("--noise", default="0", metavar="S", help="standard deviation of the labels' noise (default 0)")
+    parser.add_argument("--dim", metavar="D", help="finite dimension: steps up to Theta(sqrt N) are covered")
+    parser.add_argument("--readout", default="gaussian", help="with --dim: gaussian, rademacher, uniform or constant")
+    parser.add_argument("--simulate", metavar="TRIALS", help="with --dim: simulated networks at up to 7 step sizes")
+    parser.add_argument("--seed", default="0", help="seed of the simulation (default 0)")
+    parser.add_argument("--from-weights", metavar="FILE", help="risk of given weights (.npy, one neuron a row)")
+    parser.add_argument("--spikes", default="1", metavar="R", help="with --from-weights: spike directions, 0 to 3")
+    parser.add_argument("--target", metavar="FILE", help="with --from-weights: the target's direction (.npy)")
+
+
+def risk(
+    activation: str | sp.Expr | Nonlinearity,
+    link: str | sp.Expr | Nonlinearity,
+    *,
+    samples: Numeric,
+    ridge: Numeric,
+    width: Numeric | None = None,
+    step: Numeric | None = None,
+    batch: Numeric | None = None,
+    noise: Numeric = 0,
+    dim: Numeric | None = None,
+    readout: str = "gaussian",
+    simulate: Numeric | None = None,
+    seed: Numeric = 0,
+    from_weights: str | None = None,
+    spikes: Numeric = 1,
+    target: str | None = None,
+) -> RiskResult:
+    """Test and training risk of ridge regression on the features after one gradient step.
+
+    Formula: theory.risk.ridge.test_risk and train_risk; with `dim` the fixed point of numerics.risk.conditional_limit;
+    with `from_weights` conditional Gaussian equivalence (numerics.risk.conditional).
+    Valid for: the proportional limit. Without `dim` the step is Theta(1): proved for odd activations with bounded
+    derivatives and a centred link, else conjectured (`status`). With `dim` the step is a number at width N = psi2 d,
+    of any size up to Theta(sqrt N).
+    Shapes/units: samples = n/d, width = N/d, batch = n1/d of the step (default: samples); paper O's ridge and step.
+    `step` is a number or a curve "a:b:n"; noise is a standard deviation.
+    Convention: `test` excludes the noise, `train` includes it; a curve's single numbers are those of its last step.
+    Accuracy: `errors` bounds the error of each number as a value of the formula (rounding, constants, quadrature);
+    a network of finite size deviates by O(1/sqrt N), its mean by O(1/N).
+    Errors: InputError; ConvergenceError.
+    Source: O3, O4; L1.
+
+    Example:
+
+    >>> found = bulkedge.risk("tanh", "z", samples=2, width=1, ridge="1/10", step=1)
+    >>> round(found.random_features.test, 6), round(found.point.test, 6)
+    (0.438275, 0.355028)
+    """
+    from bulkedge.commands.risk_inputs import read_inputs
+
+    inputs = read_inputs(
+        activation, link, samples, ridge, width, step, batch, noise, dim, readout, simulate, seed, from_weights,
+        spikes, target,
+    )  # fmt: skip
+    if inputs.weights is not None:
+        return _from_weights(inputs)
+    return _finite(inputs) if inputs.dim is not None else _limit(inputs)
+
+
+def _limit(inputs: Any) -> RiskResult:
+    """eta = Theta(1): the closed form, or (case `norms`) the extrapolated fixed point."""
+    from bulkedge.commands.risk_inputs import MAX_SOLVED
+    from bulkedge.numerics.risk.pair import case, pair, ridge_constants
+    from bulkedge.numerics.risk.ridge_error import ridge_risk_with_error
+    from bulkedge.theory.numbers.errors import InputError
+
+    kind = case(inputs.activation, inputs.link)
+    c, activation_error, link_error = ridge_constants(inputs.activation, inputs.link)
+    steps = [*inputs.steps, 0.0]
+    if max(steps) > 0:
+        pair(inputs.activation, inputs.link)  # refuses an activation whose gradient is not defined
+    if kind.name == "norms":
+        from bulkedge.numerics.risk.conditional_limit import small_step_risk
+
+        if inputs.ridge == 0:
+            raise InputError("ridge", "is 0 where the link's mean is fitted through |w_j|^2", "give a ridge above 0")
+        if len(steps) > MAX_SOLVED:
+            raise InputError("step", f"{len(steps)} points in this case of means", f"give at most {MAX_SOLVED}")
+        functions = pair(inputs.activation, inputs.link)
+        points = []
+        for eta in steps:
+            test, train, error = small_step_risk(
+                functions, inputs.samples, inputs.width, inputs.ridge, eta, alpha=inputs.batch, noise=inputs.noise
+            )
+            points.append(Point(eta, test - inputs.noise**2, train, error, error))
+        parts: tuple[tuple[str, float, float], ...] = ()
+    else:
+        value, errors = ridge_risk_with_error(
+            c,
+            inputs.samples,
+            inputs.width,
+            inputs.ridge,
+            steps,
+            inputs.batch,
+            inputs.noise,
+            activation_error,
+            link_error,
+        )
+        rows = zip(steps, value.test, value.train, errors["test"], errors["train"], strict=True)
+        points = [Point(*map(float, row)) for row in rows]
+        names = {"bias": "bias", "variance": "variance", "effective_ridge": "kappa"}
+        parts = tuple((key, float(getattr(value, f)[-2]), float(errors[f][-2])) for key, f in names.items())
+    notes = [kind.reason, "limit d, n, N -> infinity at eta = Theta(1)"]
+    if kind.name == "unfitted":
+        notes.append("the floor of linear models is mu2*^2 + mu0*^2 here")
+    return RiskResult(
+        inputs.echo,
+        "samples = n/d, width = N/d, batch = n1/d; (1/n)|y - Phi th|^2 + (ridge/N)|th|^2, Phi = sigma(X W1)/sqrt N",
+        ("O3",) if kind.name != "norms" else ("O3", "L1"),
+        tuple(notes),
+        points[-2],
+        points[-1],
+        float(c.linear_floor()),
+        float(c.floor()),
+        link_error,
+        "proved" if kind.proved else "conjectured",
+        parts,
+        tuple(points[:-1]) if inputs.is_curve else (),
+    )
+
+
+def _finite(inputs: Any) -> RiskResult:
+    """A finite dimension: the uniform fixed point, and simulation if asked for."""
+    from bulkedge.numerics.risk.conditional_limit import one_step_risk
+    from bulkedge.numerics.risk.pair import case, pair, ridge_constants
+
+    functions = pair(inputs.activation, inputs.link)
+    c, _, link_error = ridge_constants(inputs.activation, inputs.link)
+    points = []
+    for eta in [*inputs.steps, 0.0]:
+        fine, coarse = (
+            one_step_risk(
+                functions,
+                inputs.samples,
+                inputs.width,
+                inputs.ridge,
+                eta,
+                inputs.neurons,
+                alpha=inputs.batch,
+                noise=inputs.noise,
+                readout=inputs.readout,
+                count=count,
+            )
+            for count in (56, 40)
+        )
+        floor = 1e-10 * fine.test
+        errors = (abs(fine.test - coarse.test) + floor, abs(fine.train - coarse.train) + floor)
+        points.append(Point(eta, fine.test - inputs.noise**2, fine.train, *errors))
+    notes = [
+        "conjectured: conditional Gaussian equivalence, the rest of the step taken isotropic (a per cent or two at "
+        "steps of order sqrt N on a batch of d; --simulate or --from-weights where that matters)",
+        f"mean over networks at d = {inputs.dim}, N = {inputs.neurons}, up to O(1/d)",
+    ]
+    norms = case(inputs.activation, inputs.link).name == "norms"
+    return RiskResult(
+        inputs.echo,
+        "samples = n/d, width = N/d, batch = n1/d; (1/n)|y - Phi th|^2 + (ridge/N)|th|^2, Phi = sigma(X W1)/sqrt N",
+        ("L1", "O3"),
+        tuple(notes),
+        points[-2],
+        points[-1],
+        float(c.linear_floor()),
+        float(c.linear_floor() if norms else c.floor()),
+        link_error,
+        "conjectured",
+        (),
+        tuple(points[:-1]) if inputs.is_curve else (),
+        _simulate(inputs),
+    )
+
+
+def _simulate(inputs: Any) -> tuple[Simulated, ...]:
+    if inputs.trials is None:
+        return ()
+    from bulkedge.numerics.risk.simulated_risk import simulated_risk
+    from bulkedge.numerics.trials.runner import Runner
+    from bulkedge.results.progress import RichProgress
+
+    count = min(7, len(inputs.steps))
+    chosen = sorted({round(i * (len(inputs.steps) - 1) / max(1, count - 1)) for i in range(count)})
+    results = []
+    with RichProgress() as progress:
+        runner = Runner(seed=inputs.seed, progress=progress)
+        for index in chosen:
+            estimates = simulated_risk(
+                runner, inputs.dim, inputs.trials, **inputs.texts, step=inputs.step_texts[index], readout=inputs.readout
+            )
+            results.append(Simulated(inputs.steps[index], estimates["test"], estimates["train"]))
+    return tuple(results)
+
+
+def _from_weights(inputs: Any) -> RiskResult:
+    """L1 for a user's own weights: the spikes are the leading singular directions."""
+    import numpy as np
+
+    from bulkedge.numerics.functions.functions import vectorised
+    from bulkedge.numerics.risk.conditional import NODES, conditional_model, conditional_risk
+    from bulkedge.numerics.risk.pair import ridge_constants
+
+    W = inputs.weights.T  # d x N
+    d, neurons = W.shape
+    U = np.linalg.svd(W, full_matrices=False)[0]
+    directions = U[:, : inputs.spikes]
+    beta = U[:, 0] if inputs.target is None else inputs.target
+    n = max(1, round(inputs.samples * d))
+    c, _, link_error = ridge_constants(inputs.activation, inputs.link)
+
+    def at(directions: Any, weights: Any, scale: float) -> Any:
+        count = max(1, round(scale * NODES[directions.shape[1]]))
+        model = conditional_model(
+            weights,
+            directions,
+            beta,
+            vectorised(inputs.activation),
+            vectorised(inputs.link),
+            noise=inputs.noise,
+            kinks=[float(b) for b in inputs.activation.kinks],
+            link_kinks=[float(b) for b in inputs.link.kinks],
+            count=count,
+        )
+        return conditional_risk(model, n, inputs.ridge)
+
+    fine, coarse = at(directions, W, 1.0), at(directions, W, 0.75)
+    rest = W - directions @ (directions.T @ W)
+    rest = rest * np.linalg.norm(W, axis=0) / np.linalg.norm(rest, axis=0)
+    blank = at(directions[:, :0], rest, 1.0)
+    floor = 1e-9 * fine.test
+    errors = (abs(fine.test - coarse.test) + floor, abs(fine.train - coarse.train) + floor)
+    point = Point(0.0, fine.test - inputs.noise**2, fine.train, *errors)
+    reference = Point(0.0, blank.test - inputs.noise**2, blank.train, 1e-9 * blank.test, 1e-9 * blank.train)
+    notes = [
+        "conjectured: Gaussian equivalence given the inputs along the spike directions",
+        f"d = {d}, N = {neurons}, n = {n}; the deviation of one training sample's risk from this mean is O(1/sqrt n)",
+        "random_features: the same weights with the spike directions projected out and the norms restored",
+    ]
+    if inputs.target is None:
+        notes.append("no --target: the link acts along the leading singular direction of the weights")
+    return RiskResult(
+        inputs.echo,
+        "weights: one neuron a row; (1/n)|y - Phi th|^2 + (ridge/N)|th|^2, Phi = sigma(X W^T)/sqrt N",
+        ("L1",),
+        tuple(notes),
+        point,
+        reference,
+        float(c.linear_floor()),
+        float(c.floor()),
+        link_error,
+        "conjectured",
+        (),
+    )
+
+
+def run(arguments: argparse.Namespace) -> RiskResult:
+    """Run the command."""
+    from bulkedge.theory.numbers.errors import InputError
+
+    if arguments.plot is not None and ":" not in (arguments.step or ""):
+        raise InputError("plot", "one step size has no curve", "give a curve, --step a:b:n")
+    return risk(
+        arguments.activation,
+        arguments.link,
+        samples=arguments.samples,
+        ridge=arguments.ridge,
+        width=arguments.width,
+        step=arguments.step,
+        batch=arguments.batch,
+        noise=arguments.noise,
+        dim=arguments.dim,
+        readout=arguments.readout,
+        simulate=arguments.simulate,
+        seed=arguments.seed,
+        from_weights=arguments.from_weights,
+        spikes=arguments.spikes,
+        target=arguments.target,
+    )

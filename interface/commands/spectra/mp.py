@@ -1,0 +1,235 @@
+"""`bulkedge mp`: the Marchenko-Pastur law, and the law of a general population."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from bulkedge.results.result import Result, Table
+
+if TYPE_CHECKING:
+    import sympy as sp
+    from matplotlib.figure import Figure
+
+    from bulkedge.theory.functions.parse import Numeric
+    from bulkedge.theory.numbers.enclosure import Enclosure
+    from bulkedge.theory.spectra.silverstein import Population
+
+HAS_CURVE = True
+
+
+@dataclass(frozen=True)
+class MpResult(Result):
+    """The law's edges, atom, mean and variance: exact expressions and their enclosures, both by name."""
+
+    command: ClassVar[str] = "mp"
+    ratio: sp.Rational
+    scale: sp.Rational
+    digits: int
+    exact: dict[str, sp.Expr]
+    enclosed: dict[str, Enclosure]
+
+    def payload(self) -> dict[str, Any]:
+        """`edges` [lower, upper], `atom`, `mean`, `variance`; `exact` holds the same as SymPy text; `errors`."""
+        from bulkedge.theory.spectra.marchenko_pastur import density
+
+        decimal = {name: value.value_string(self.digits) for name, value in self.enclosed.items()}
+        exact = {name: str(value) for name, value in self.exact.items()}
+        return {
+            **_paired(decimal),
+            "exact": _paired(exact),
+            "errors": dict.fromkeys(_paired(exact), "0"),
+            "density": str(density(self.ratio, self.scale)),
+        }
+
+    def tables(self) -> tuple[Table, ...]:
+        """One row per quantity."""
+        rows = tuple(
+            (name.replace("_", " "), value.value_string(self.digits), "0", str(self.exact[name]))
+            for name, value in self.enclosed.items()
+        )
+        return (Table(("quantity", "value", "error", "exact"), rows),)
+
+    def latex(self) -> str:
+        """The density of the continuous part."""
+        from bulkedge.derivations.engine.latex import latex
+        from bulkedge.theory.spectra.marchenko_pastur import density
+
+        return rf"f(x) = {latex(density(self.ratio, self.scale))}"
+
+    def figure(self) -> Figure:
+        """The histogram of a simulated spectrum with the law over it."""
+        from bulkedge.results.spectra import mp_figure
+
+        return mp_figure(float(self.ratio), float(self.scale))
+
+
+@dataclass(frozen=True)
+class PopulationResult(Result):
+    """The law of a discrete population: edges and mass of every component, atom, mean and variance."""
+
+    command: ClassVar[str] = "mp"
+    ratio: sp.Rational
+    population: Population
+    digits: int
+    components: tuple[tuple[Enclosure, Enclosure], ...]
+    exact: dict[str, sp.Rational]
+    masses: tuple[sp.Rational, ...]
+
+    def payload(self) -> dict[str, Any]:
+        """`edges` [lowest, highest], `components` (lower, upper, mass), `atom`, `mean`, `variance`, `errors`."""
+        ends = [end for pair in self.components for end in pair]
+        worst = max(ends, key=lambda end: end.error)
+        return {
+            "edges": [ends[0].value_string(self.digits), ends[-1].value_string(self.digits)],
+            "components": [
+                {
+                    "lower": lower.value_string(self.digits),
+                    "upper": upper.value_string(self.digits),
+                    "mass": _decimal(mass, self.digits),
+                    "error": _worse(lower, upper),
+                }
+                for (lower, upper), mass in zip(self.components, self.masses, strict=True)
+            ],
+            **{name: _decimal(value, self.digits) for name, value in self.exact.items()},
+            "exact": {name: str(value) for name, value in self.exact.items()},
+            "errors": {"edges": worst.error_string(), **dict.fromkeys(self.exact, "0")},
+        }
+
+    def tables(self) -> tuple[Table, ...]:
+        """The components, then atom, mean and variance."""
+        rows = tuple(
+            (lower.value_string(self.digits), upper.value_string(self.digits), _worse(lower, upper), str(mass))
+            for (lower, upper), mass in zip(self.components, self.masses, strict=True)
+        )
+        rest = tuple((name, str(value)) for name, value in self.exact.items())
+        return (Table(("lower edge", "upper edge", "error", "mass"), rows), Table(("quantity", "exact"), rest))
+
+    def latex(self) -> str:
+        """psi, whose critical values are the edges."""
+        from bulkedge.derivations.engine.latex import latex
+        from bulkedge.theory.spectra.silverstein import psi
+
+        return rf"\psi(\alpha) = {latex(psi(self.population, self.ratio))}"
+
+    def figure(self) -> Figure:
+        """The histogram of a simulated spectrum with the law over it."""
+        from bulkedge.results.spectra import population_figure
+
+        values, weights = ([float(v) for v in side] for side in (self.population.values, self.population.weights))
+        return population_figure(float(self.ratio), values, weights)
+
+
+def _worse(lower: Enclosure, upper: Enclosure) -> str:
+    return max(lower, upper, key=lambda end: end.error).error_string()
+
+
+def _decimal(value: sp.Rational, digits: int) -> str:
+    from fractions import Fraction
+
+    from bulkedge.theory.numbers.enclosure import decimal_string
+
+    return decimal_string(Fraction(int(value.p), int(value.q)), digits)
+
+
+def _paired(values: dict[str, str]) -> dict[str, Any]:
+    rest = {name: value for name, value in values.items() if not name.endswith("_edge")}
+    return {"edges": [values["lower_edge"], values["upper_edge"]], **rest}
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The law's parameters."""
+    parser.add_argument("--ratio", required=True, metavar="c", help="p/n: eigenvalues over samples")
+    parser.add_argument("--scale", default="1", metavar="s2", help="variance of the entries (default 1)")
+    parser.add_argument("--population", metavar="t:w,...", help="population eigenvalues and weights, 1:1/2,10:1/2")
+    parser.add_argument("--digits", default="15", metavar="D", help="significant digits (default 15)")
+
+
+def mp(
+    ratio: Numeric, *, scale: Numeric = 1, population: str | None = None, digits: int = 15
+) -> MpResult | PopulationResult:
+    """The Marchenko-Pastur law of (1/n) Z^T Z, Z an n x p matrix of iid entries of variance `scale`.
+
+    edges sigma2 (1 -+ sqrt c)^2, atom max(0, 1 - 1/c) at 0.
+    Valid for: ratio c = p/n and scale positive, read exactly. With a `population` ("t:w,t:w", eigenvalues of the
+    covariance and their weights) the edges and masses of every component of its bulk (R2). For sampling, quantiles and
+    the Stieltjes transform see numerics.spectra.marchenko_pastur.MarchenkoPastur and
+    numerics.spectra.silverstein.GeneralLaw. Accuracy: exact expressions, printed to `digits` digits; edges of a
+    population by exact root isolation, with errors. Errors: InputError for a ratio or scale that is not a positive
+    finite number, or an unusable population. Source: R1, R2.
+
+    Example:
+
+    >>> bulkedge.mp("1/2").exact["upper_edge"]
+    (sqrt(2)/2 + 1)**2
+    """
+    from bulkedge.theory.functions.parse import positive
+    from bulkedge.theory.numbers.ball import enclose_expr
+    from bulkedge.theory.numbers.enclosure import check_digits
+    from bulkedge.theory.spectra import marchenko_pastur as law
+
+    c, s2 = positive(ratio, "ratio"), positive(scale, "scale")
+    digits = check_digits(digits)
+    if population is not None:
+        return _population(c, s2, population, digits)
+    lower, upper = law.edges(c, s2)
+    variance = law.moment(2, c, s2) - law.moment(1, c, s2) ** 2
+    exact = {
+        "lower_edge": lower,
+        "upper_edge": upper,
+        "atom": law.atom(c),
+        "mean": law.moment(1, c, s2),
+        "variance": variance,
+    }
+    enclosed = {name: enclose_expr(value, digits) for name, value in exact.items()}
+    setting = "eigenvalues of (1/n) Z^T Z, Z n x p with iid entries of variance scale; ratio = p/n"
+    notes = ("proved; limit p, n -> infinity at p/n = ratio", "the density leaves out the atom at 0")
+    return MpResult(
+        {"ratio": str(c), "scale": str(s2), "digits": digits}, setting, ("R1",), notes, c, s2, digits, exact, enclosed
+    )
+
+
+_LEVELS = 12  # distinct eigenvalues: the edges are roots of a polynomial of twice that degree
+
+
+def _population(c: sp.Rational, s2: sp.Rational, text: str, digits: int) -> PopulationResult:
+    from bulkedge.theory.functions.parse import nonnegative, positive, shorten
+    from bulkedge.theory.numbers.errors import InputError
+    from bulkedge.theory.spectra import silverstein
+
+    if not isinstance(text, str):
+        raise InputError("population", f"{shorten(text)} is no text", 'give up to 12 pairs, "1:1/2,10:1/2"')
+    pairs = [item.split(":") for item in text.split(",")]
+    if not all(len(pair) == 2 for pair in pairs) or len(pairs) > _LEVELS:
+        raise InputError(
+            "population", f"{text[:40]!r} is not understood", f'give up to {_LEVELS} pairs, "1:1/2,10:1/2"'
+        )
+    values = tuple(s2 * nonnegative(t, "population") for t, _ in pairs)
+    weights = tuple(positive(share, "population") for _, share in pairs)
+    found = silverstein.Population(values, weights)
+    mean = found.mean(found.values)
+    exact = {
+        "atom": silverstein.atom(found, c),
+        "mean": mean,
+        "variance": found.mean([t**2 for t in found.values]) - mean**2 + c * mean**2,
+    }
+    setting = "eigenvalues of (1/n) S^(1/2) Z^T Z S^(1/2), Z n x p with iid entries of variance scale; ratio = p/n"
+    notes = ("proved; limit p, n -> infinity at p/n = ratio", "edges: critical values, isolated exactly")
+    inputs = {"ratio": str(c), "scale": str(s2), "population": text}
+    components = silverstein.enclose_edges(found, c, digits)
+    return PopulationResult(
+        inputs, setting, ("R2",), notes, c, found, digits, components, exact, silverstein.masses(found, c)
+    )
+
+
+def run(arguments: argparse.Namespace) -> MpResult | PopulationResult:
+    """Run the command."""
+    from bulkedge.theory.functions.parse import integer
+
+    return mp(
+        arguments.ratio,
+        scale=arguments.scale,
+        population=arguments.population,
+        digits=integer(arguments.digits, "digits"),
+    )

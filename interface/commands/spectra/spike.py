@@ -1,0 +1,243 @@
+"""`bulkedge spike`: the outlier of a rank-one perturbation, and the strength behind an observed outlier."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from bulkedge.results.result import Result, Table
+
+if TYPE_CHECKING:
+    import sympy as sp
+    from matplotlib.figure import Figure
+
+    from bulkedge.theory.functions.parse import Numeric
+    from bulkedge.theory.numbers.enclosure import Enclosure
+
+HAS_CURVE = True
+
+
+@dataclass(frozen=True)
+class SpikeResult(Result):
+    """The predicted outlier and overlaps: exact expressions and their enclosures, both by name.
+
+    `interval` is the confidence interval of a strength read from an observed outlier at a finite size, or None.
+    """
+
+    command: ClassVar[str] = "spike"
+    ensemble: str
+    ratio: sp.Rational
+    digits: int
+    above: bool
+    exact: dict[str, sp.Expr]
+    enclosed: dict[str, Enclosure]
+    interval: tuple[float, float] | None = None
+
+    def payload(self) -> dict[str, Any]:
+        """`threshold`, `strength`, `outlier`, `edge`, `overlap_d`, `overlap_N` (and `sd` at a size), `above`."""
+        decimal = {name: value.value_string(self.digits) for name, value in self.enclosed.items()}
+        payload: dict[str, Any] = {
+            **decimal,
+            "above": self.above,
+            "exact": {name: str(value) for name, value in self.exact.items()},
+            "errors": dict.fromkeys(decimal, "0"),
+        }
+        if self.interval is not None:
+            payload["interval"] = [f"{end:.9g}" for end in self.interval]
+            payload["errors"]["interval"] = _left_out(self.interval)
+        return payload
+
+    def tables(self) -> tuple[Table, ...]:
+        """One row per quantity."""
+        exact = {name: str(value) for name, value in self.exact.items()}
+        rows = [
+            # Hundreds of digits say nothing in a table; the JSON has them.
+            (
+                name.replace("_", " "),
+                value.value_string(self.digits),
+                "0",
+                exact[name] if len(exact[name]) <= 120 else "(long)",
+            )
+            for name, value in self.enclosed.items()
+        ]
+        if self.interval is not None:
+            rows.append(("interval", "{:.9g} .. {:.9g}".format(*self.interval), _left_out(self.interval), ""))
+        side = "above the" if self.exact["outlier"] > self.exact["edge"] else "below the lower"
+        title = f"{side} threshold" if self.above else "within the threshold: no outlier"
+        return (Table(("quantity", "value", "error", "exact"), tuple(rows), title),)
+
+    def latex(self) -> str:
+        """Outlier and overlaps."""
+        from bulkedge.derivations.engine.latex import latex
+
+        name = "s_{1}" if self.ensemble == "rectangular" else r"\lambda"
+        return rf"{name} \to {latex(self.exact['outlier'])}"
+
+    def figure(self) -> Figure:
+        """The histogram of a simulated spectrum with the law and the predicted outlier over it."""
+        from bulkedge.results.spectra import spike_figure
+
+        return spike_figure(self.ensemble, float(self.ratio), float(self.enclosed["strength"]))
+
+
+def _left_out(interval: tuple[float, float]) -> str:
+    """A bound of what nine digits of the ends leave out."""
+    from fractions import Fraction
+
+    from bulkedge.theory.numbers.enclosure import error_string
+
+    return error_string(Fraction(max(map(abs, interval))) / 10**8)
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The ratio, and a strength or an observed outlier."""
+    parser.add_argument("--ratio", metavar="psi", help="N/d (rectangular), p/n (covariance, wishart); wigner has none")
+    parser.add_argument(
+        "--ensemble",
+        default="rectangular",
+        metavar="NAME",
+        help="rectangular (W0 + theta u v^T, default), covariance (population eigenvalue), wigner (H + theta v v^T) "
+        "or wishart (X^T X/n + theta v v^T)",
+    )
+    given = parser.add_mutually_exclusive_group(required=True)
+    given.add_argument("--strength", metavar="theta", help="the spike's strength; noise entries have variance 1/d")
+    given.add_argument("--observed", metavar="s", help="an observed outlier, to be read back into a strength")
+    parser.add_argument("--size", metavar="d", help="finite size (d, n or n): adds the sd, or the strength's interval")
+    parser.add_argument("--level", default="0.95", metavar="L", help="level of the interval (default 0.95)")
+    parser.add_argument("--digits", default="15", metavar="D", help="significant digits (default 15)")
+
+
+_SETTINGS = {
+    "rectangular": "W0 + strength u v^T, W0 d x N with iid entries of variance 1/d; ratio = N/d; overlaps are squared",
+    "covariance": "(1/n) X^T X, n rows of covariance I + (strength - 1) v v^T; ratio = p/n; overlaps are squared",
+    "wigner": "H + strength v v^T, H symmetric n x n with off-diagonal variance 1/n; overlaps are squared",
+    "wishart": "X^T X/n + strength v v^T, X n x p with iid entries of variance 1; ratio = p/n; overlaps are squared",
+}
+
+
+def spike(
+    ratio: Numeric | None = None,
+    strength: Numeric | None = None,
+    *,
+    ensemble: str = "rectangular",
+    observed: Numeric | None = None,
+    size: int | None = None,
+    level: Numeric = "0.95",
+    digits: int = 15,
+) -> SpikeResult:
+    """The leading singular value of W0 + theta u v^T and the squared overlaps of its vectors with u and v.
+
+    s_1 -> sqrt((1 + theta^2)(psi + theta^2))/theta iff theta^4 > psi (decided exactly), else the edge 1 + sqrt psi.
+    Valid for: W0 d x N with iid entries of variance 1/d, psi = N/d, unit vectors u (d) and v (N). `ensemble` asks for a
+    spiked covariance (strength: the population eigenvalue, also below the bulk), or for a spike added to a Wigner or
+    to a Wishart matrix (of either sign). `threshold` is that of the strength's own side of the bulk. With `observed`
+    instead of `strength` the map is inverted; a `size` adds the standard deviation of the outlier (real
+    Gaussian noise), or a confidence interval for the strength.
+    Accuracy: exact expressions, printed to `digits` digits.
+    Errors: InputError for numbers that are not positive, or an observed value within the bulk.
+    Source: O2 (paper O; Benaych-Georges & Nadakuditi 2012), R3.
+
+    Example:
+
+    >>> bulkedge.spike(ratio=2, strength=3).exact["outlier"]
+    sqrt(110)/3
+    """
+    import sympy as sp
+
+    from bulkedge.theory.functions.parse import choice, integer, number, positive
+    from bulkedge.theory.numbers.ball import enclose_expr
+    from bulkedge.theory.numbers.enclosure import check_digits
+    from bulkedge.theory.numbers.errors import InputError
+    from bulkedge.theory.numbers.symbols import c, psi, x
+    from bulkedge.theory.spectra import spike as spikes
+
+    maps = {law.name: law for law in spikes.MAPS}
+    law, digits = maps[choice(ensemble, "ensemble", maps)], check_digits(digits)
+    if (ratio is None) != (ensemble == "wigner"):
+        remedy = "leave it out" if ensemble == "wigner" else "give N/d or p/n"
+        raise InputError("ratio", f"the {ensemble} ensemble has {'no' if ratio is not None else 'a'} ratio", remedy)
+    ratio_value = sp.Integer(1) if ratio is None else positive(ratio, "ratio")
+    if size is not None:
+        size = integer(size, "size", minimum=1)
+    confidence = positive(level, "level")
+    if not confidence < 1:
+        raise InputError("level", f"{level} is not a confidence level", "give a number in (0, 1)")
+    inputs: dict[str, Any] = {"ensemble": ensemble, "digits": digits}
+    if ratio is not None:
+        inputs["ratio"] = str(ratio_value)
+    if (strength is None) == (observed is None):
+        raise InputError("strength", "neither it nor an observed outlier is given, or both are", "give one of them")
+    read = number if ensemble in ("wigner", "wishart") else positive
+    here = {psi: ratio_value, c: ratio_value}
+    if strength is not None:
+        t = read(strength, "strength")
+        inputs["strength"] = str(t)
+        above = bool(law.above.subs({law.strength: t, **here}))
+        position = (law.outlier if above else law.edge).subs({law.strength: t, **here})
+    else:
+        position = read(observed, "observed")
+        inputs["observed"] = str(position)
+        if not _outside(ensemble, position, ratio_value):
+            raise InputError(
+                "observed", f"{position} does not lie beyond the bulk", "give a value in units of the noise"
+            )
+        t, above = law.inverse.subs({x: position, **here}), True
+    values = {law.strength: t, **here}
+    exact = {
+        "threshold": law.own_threshold().subs(values),
+        "strength": t,
+        "outlier": position,
+        "edge": law.edge.subs(values),
+        **{f"overlap_{name}": overlap.subs(values) if above else sp.Integer(0) for name, overlap in law.overlaps},
+    }
+    interval = None
+    if size is not None:
+        inputs["size"] = size
+        if above:
+            exact["sd"] = sp.sqrt(law.variance.subs(values) / size)
+        if strength is None:
+            from bulkedge.numerics.spectra.spike import SpikedModel
+
+            found = SpikedModel(law, float(ratio_value)).interval(float(position), size, level=float(confidence))
+            interval = (found.lower, found.upper)
+            inputs["level"] = str(confidence)
+    enclosed = {name: enclose_expr(value, digits) for name, value in exact.items()}
+    notes: tuple[str, ...] = ("proved; limit of large sizes at the given ratio, strength fixed",)
+    if ensemble == "wishart" and ratio_value > 1 and above and t < ratio_value:
+        place = "between 0 and the bulk" if t > 0 else "below 0"
+        notes += (f"ratio > 1: the spike moves one of the zeros of X^T X/n to the outlier, {place}",)
+    if size is not None:
+        derived = " (derived here)" if ensemble == "rectangular" else ""
+        notes += (f"sd and interval: real Gaussian noise, to leading order in 1/{law.size}{derived}",)
+    source = ("O2", "R3") if ensemble == "rectangular" else ("R3",)
+    return SpikeResult(
+        inputs, _SETTINGS[ensemble], source, notes, ensemble, ratio_value, digits, above, exact, enclosed, interval
+    )
+
+
+def _outside(ensemble: str, position: sp.Rational, ratio: sp.Rational) -> bool:
+    """Whether an observed value lies beyond the bulk where a spike can put it, decided in rationals."""
+    if ensemble == "rectangular":  # s > 1 + sqrt psi
+        return bool(position > 1 and (position - 1) ** 2 > ratio)
+    if ensemble == "wigner":
+        return bool(position**2 > 4)
+    # (1 -+ sqrt c)^2 = 1 + c -+ 2 sqrt c; below the bulk only for c < 1
+    shift = position - 1 - ratio
+    below = ratio < 1 if ensemble == "covariance" else ratio < 1 or position != 0
+    return bool(shift**2 > 4 * ratio and (shift > 0 or below))
+
+
+def run(arguments: argparse.Namespace) -> SpikeResult:
+    """Run the command."""
+    from bulkedge.theory.functions.parse import integer
+
+    return spike(
+        arguments.ratio,
+        arguments.strength,
+        ensemble=arguments.ensemble,
+        observed=arguments.observed,
+        size=None if arguments.size is None else integer(arguments.size, "size", minimum=1),
+        level=arguments.level,
+        digits=integer(arguments.digits, "digits"),
+    )

@@ -1,0 +1,263 @@
+"""`bulkedge align`: how much of the target the second step's k-th direction has seen."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from bulkedge.results.result import Result, Table
+
+if TYPE_CHECKING:
+    import sympy as sp
+
+    from bulkedge.numerics.steps.alignment import Limits
+    from bulkedge.theory.functions.nonlinearity import Nonlinearity
+    from bulkedge.theory.functions.parse import Numeric
+    from bulkedge.theory.steps.directions import Direction, Value
+
+ORDERS = 4  # spikes looked at for "reached from"; derivatives of other activations than polynomials grow fast
+
+
+@dataclass(frozen=True)
+class AlignResult(Result):
+    """The limits of b_k: a Direction, the table of what is reached when, and closed forms where both are polynomial.
+
+    `forms` are (F_k, signal, squared norm) in Hermite coefficients, or None; `further` is T6's direction a^k|a|.
+    """
+
+    command: ClassVar[str] = "align"
+    reading: str
+    power: int
+    digits: int
+    direction: Direction
+    reach: Sequence[Mapping[str, Any]]
+    forms: tuple[sp.Expr, sp.Expr, sp.Expr] | None
+    further: Limits | None
+
+    def _named(self) -> list[tuple[str, Value]]:
+        d = self.direction
+        return [("signal", d.signals[0]), ("norm2", d.norm2), ("cosine", d.cosines[0])]
+
+    @property
+    def unreached(self) -> list[str]:
+        """The fields that did not reach the digits asked for."""
+        return [n for n, v in self._named() if v.exact is None and not v.enclosure.reaches(self.digits)]
+
+    @property
+    def exit_status(self) -> int:
+        """3 if the digits were not reached."""
+        return 3 if self.unreached else 0
+
+    def payload(self) -> dict[str, Any]:
+        """`signal`, `norm2`, `cosine`, `reading`, `errors`; `exact`, `signals`, `cosines`, `reach`, closed forms."""
+        from bulkedge.theory.steps.phases import left_vector
+
+        payload: dict[str, Any] = {name: v.enclosure.value_string(self.digits) for name, v in self._named()}
+        payload["reading"] = self.reading
+        payload["exact"] = {name: None if v.exact is None else str(v.exact) for name, v in self._named()}
+        payload["errors"] = {
+            name: "0" if v.exact is not None else v.enclosure.error_string() for name, v in self._named()
+        }
+        payload["signals"] = [v.enclosure.value_string(self.digits) for v in self.direction.signals]
+        payload["cosines"] = [v.enclosure.value_string(self.digits) for v in self.direction.cosines]
+        payload["reach"] = [dict(row) for row in self.reach]
+        payload["closed_form"] = (
+            None if self.forms is None else dict(zip(("F", "signal", "norm2"), map(str, self.forms), strict=True))
+        )
+        if self.further is not None:
+            payload["further"] = {
+                "left": left_vector(self.power, folded=True),
+                "signal": repr(self.further.signal),
+                "norm2": repr(self.further.norm2),
+                "cosine": repr(self.further.cosine),
+                "error": f"{max(self.further.error, self.further.cosine_error):.2e}",
+            }
+        return payload
+
+    def tables(self) -> tuple[Table, ...]:
+        """The limits, then which direction is reached from which spike on."""
+        from bulkedge.theory.steps.phases import left_vector
+
+        limits = tuple(
+            (
+                name,
+                v.enclosure.value_string(self.digits),
+                "exact" if v.exact is not None else v.enclosure.error_string(),
+            )
+            for name, v in self._named()
+        )
+        rows = tuple(
+            (
+                str(row["direction"]),
+                row["link"],
+                str(row["information_exponent"]),
+                str(row["generative_exponent"]) + ("" if row["generative_shown"] else " (at most)"),
+                *(_from(row, batch) for batch in ("reused", "fresh")),
+            )
+            for row in self.reach
+        )
+        columns = (
+            "direction",
+            "link",
+            "information exponent",
+            "generative exponent",
+            "reused: from k",
+            "fresh: from k",
+        )
+        tables = [
+            Table(("limit", "value", "error"), limits, f"b_{self.power}, reading {self.reading}"),
+            Table(columns, rows, "reached from spike k on"),
+        ]
+        if self.further is not None:
+            f = self.further
+            named = (("signal", f.signal, f.error), ("norm2", f.norm2, f.error), ("cosine", f.cosine, f.cosine_error))
+            shown = tuple((name, f"{value:.9g}", f"{error:.2e}") for name, value, error in named)
+            left = left_vector(self.power, folded=True)
+            tables.append(Table(("limit", "value", "error"), shown, f"further left vector {left} (T6)"))
+        return tuple(tables)
+
+    def latex(self) -> str:
+        """The values, with their errors where they are not exact, and the closed forms where both are polynomial."""
+        from bulkedge.derivations.engine.latex import decimal, latex
+
+        names = [rf"\beta \cdot b_{{{self.power}}}", rf"\lvert b_{{{self.power}}} \rvert^{{2}}", r"\cos"]
+        forms = ("", "", "") if self.forms is None else (latex(self.forms[1]), latex(self.forms[2]), "")
+        parts = []
+        for name, form, (_, v) in zip(names, forms, self._named(), strict=True):
+            if v.exact is not None:
+                value = latex(v.exact)
+            else:
+                number, error = v.enclosure.value_string(self.digits), v.enclosure.error_string()
+                value = rf"{decimal(number)} \pm {decimal(error)}"
+            parts.append(rf"{name} \to {form} = {value}" if form else rf"{name} \to {value}")
+        return r", \qquad ".join(parts)
+
+
+def _from(row: Mapping[str, Any], batch: str) -> str:
+    text = f"never up to {row['orders']}" if row[batch] is None else str(row[batch])
+    return text if row[f"{batch}_decided"] else text + " (not all decided)"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Links, the power, the ratio, the batch, noise, activation, digits."""
+    parser.add_argument("link", nargs="+", metavar="LINK", help="a function, or one for each orthogonal direction")
+    parser.add_argument("--power", required=True, metavar="k", help="the order k of the spike")
+    parser.add_argument("--alpha", required=True, metavar="a", help="n/d of both batches")
+    parser.add_argument("--batch", required=True, help="reused or fresh")
+    parser.add_argument("--noise", default="0", help="standard deviation of the labels' noise (default 0)")
+    parser.add_argument(
+        "--activation", metavar="ACT", help="asks for the reading full: F_k = Fbar_k of this activation"
+    )
+    parser.add_argument("--digits", default="15", metavar="D", help="significant digits (default 15)")
+
+
+def align(
+    link: str | sp.Expr | Nonlinearity | Sequence[str | sp.Expr | Nonlinearity],
+    *,
+    power: int,
+    alpha: Numeric,
+    batch: str,
+    noise: Numeric = 0,
+    activation: str | sp.Expr | Nonlinearity | None = None,
+    digits: int = 15,
+) -> AlignResult:
+    """Limits of the k-th direction b_k of the second step: beta.b_k, |b_k|^2 and their cosine.
+
+    b_k = (1/n) X^T F_k(y, X u), F_k = y p^k (reading rank_one), or F_k of T2's reading full with an activation.
+    Valid for: n, d to infinity with n/d = alpha for both batches; y = sum of links + noise, one orthogonal direction
+    each (signal and cosine are those of the first); moments of the label finite. A kinked activation and a reused batch
+    have a second direction at each k >= 1, with the left vector a^k|a| (T6): `further`.
+    Accuracy: exact where every moment has a closed form, else rigorous; `further`: quadrature with a tested error.
+    Errors: InputError.  Source: T3, T2, T6.
+
+    Example:
+
+    >>> bulkedge.align("He(2, z) + He(3, z)", power=1, alpha=2, batch="reused").payload()["cosine"]
+    '0.218073709255444'
+    """
+    from fractions import Fraction
+
+    from bulkedge.theory.functions.nonlinearity import nonlinearity
+    from bulkedge.theory.functions.parse import nonnegative, positive
+    from bulkedge.theory.numbers.enclosure import check_digits
+    from bulkedge.theory.numbers.errors import InputError
+    from bulkedge.theory.steps.directions import Problem, closed_form, reach_table
+    from bulkedge.theory.steps.phases import check_batch, left_vector
+    from bulkedge.theory.steps.second_step import check_power, polynomial_mean
+
+    digits, power = check_digits(digits), check_power(power)
+    check_batch(batch)
+    ratio, deviation = positive(alpha, "alpha"), nonnegative(noise, "noise")
+    given = list(link) if isinstance(link, list | tuple) else [link]
+    if not given:
+        raise InputError("link", "no link is given", "give one function, or one for each direction")
+    links = tuple(nonlinearity(g, "LINK") for g in given)
+    for g in links:
+        if g.degree == 0:
+            raise InputError("link", f"{g.name} is constant: there is no direction to learn", "give another link")
+    sigma = None if activation is None else nonlinearity(activation, "activation")
+    problem = Problem(links, Fraction(str(ratio)), Fraction(str(deviation)), sigma)
+    further = None
+    if sigma is not None and batch == "reused" and power and len(links) == 1:
+        from bulkedge.numerics.steps.alignment import further_limits
+
+        further = further_limits(sigma, links[0], float(ratio), float(deviation), power)
+    try:
+        found = problem.direction(power, batch, digits)
+    except InputError as error:
+        if further is None:
+            raise
+        beside = f"the further left vector {left_vector(power, folded=True)} (T6) has the cosine {further.cosine:.6g}"
+        raise InputError(error.argument, f"{error.problem}; {beside}", error.remedy) from None
+    forms, degree = None, links[0].degree
+    degrees = [degree] if sigma is None else [degree, sigma.degree]
+    # Beyond these sizes a closed form fills pages; theory.steps.directions.closed_form gives it all the same.
+    if len(links) == 1 and power <= 2 and all(d is not None and d <= 3 for d in degrees):
+        assert degree is not None
+        centred = polynomial_mean(links[0].pieces[0].expr) == 0
+        forms = closed_form(degree, power, batch, None if sigma is None else sigma.degree, mean=not centred)
+    inputs = {
+        "link": [g.name for g in links],
+        "power": power,
+        "alpha": str(ratio),
+        "batch": batch,
+        "noise": str(deviation),
+        "activation": None if sigma is None else sigma.name,
+        "digits": digits,
+    }
+    setting = "n, d -> infinity, n/d = alpha for both batches, correlation loss; y = sum g_j(beta_j.x) + noise"
+    notes = ["derived here and checked by simulation; the limit of b_k itself, before O2's overlap"]
+    if forms is not None:
+        notes.append("closed_form: g = sum g_j He_j, sigma = sum c_j He_j (probabilist), alpha = n/d, s_eps the noise")
+    if problem.reading == "rank_one":
+        notes.append("rank_one replaces W1 by W0 + eta1 mu1 a u^T; give an activation for what W2 really carries (T2)")
+    return AlignResult(
+        inputs,
+        setting,
+        ("T3",) if sigma is None else ("T3", "T2", "T6") if further is not None else ("T3", "T2"),
+        tuple(notes),
+        problem.reading,
+        power,
+        digits,
+        found,
+        reach_table(problem, ORDERS if sigma is None or sigma.degree is not None else min(power, ORDERS)),
+        forms,
+        further,
+    )
+
+
+def run(arguments: argparse.Namespace) -> AlignResult:
+    """Run the command."""
+    from bulkedge.theory.functions.parse import integer
+
+    return align(
+        arguments.link,
+        power=integer(arguments.power, "power"),
+        alpha=arguments.alpha,
+        batch=arguments.batch,
+        noise=arguments.noise,
+        activation=arguments.activation,
+        digits=integer(arguments.digits, "digits"),
+    )

@@ -1,0 +1,153 @@
+"""`bulkedge gamma ACTIVATION LINK`: the feature covariance after one step, in three readings."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from bulkedge.results.result import Result, Table
+
+if TYPE_CHECKING:
+    from bulkedge.theory.functions.nonlinearity import Nonlinearity
+    from bulkedge.theory.functions.parse import Numeric
+    from bulkedge.theory.numbers.enclosure import Enclosure
+
+
+@dataclass(frozen=True)
+class GammaResult(Result):
+    """Gamma = A I + B w* w*^T as printed, for the rank-one update, and for the true one; and given the batch."""
+
+    command: ClassVar[str] = "gamma"
+    digits: int
+    readings: tuple[tuple[str, Enclosure, Enclosure], ...]
+    conditional: tuple[tuple[str, Enclosure], ...]
+    reached: bool
+
+    @property
+    def exit_status(self) -> int:
+        """3 if the digits asked for were not reached."""
+        return 0 if self.reached else 3
+
+    def payload(self) -> dict[str, Any]:
+        """`readings`: {printed, rank_one, full}, each {A, B}; `errors` likewise; `conditional`: G2's limits."""
+        return {
+            "readings": {
+                name: {"A": A.value_string(self.digits), "B": B.value_string(self.digits)}
+                for name, A, B in self.readings
+            },
+            "errors": {
+                **{name: {"A": A.error_string(), "B": B.error_string()} for name, A, B in self.readings},
+                "conditional": {name: x.error_string() for name, x in self.conditional},
+            },
+            "exact": {name: {"A": A.exact_string(), "B": B.exact_string()} for name, A, B in self.readings},
+            "conditional": {name: x.value_string(self.digits) for name, x in self.conditional},
+        }
+
+    def tables(self) -> tuple[Table, ...]:
+        """One row per reading; then the covariance given the batch."""
+        rows = tuple(
+            (name, A.value_string(self.digits), B.value_string(self.digits), A.error_string(), B.error_string())
+            for name, A, B in self.readings
+        )
+        given = tuple((name, x.value_string(self.digits), x.error_string()) for name, x in self.conditional)
+        return (
+            Table(("reading", "A", "B", "error of A", "error of B"), rows, "averaged over batches"),
+            Table(("limit", "value", "error"), given, "given the batch: spike along u = X^T y/n"),
+        )
+
+    def latex(self) -> str:
+        """The three readings."""
+        from bulkedge.derivations.engine.latex import decimal
+
+        body = r" \\ ".join(
+            rf"\text{{{name.replace('_', '-')}}} & {decimal(f'{float(A):.8g}')} & {decimal(f'{float(B):.8g}')}"
+            for name, A, B in self.readings
+        )
+        return rf"\begin{{array}}{{lrr}} & A & B \\ {body} \end{{array}}"
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Activation, link, sizes, step and noise."""
+    parser.add_argument("activation", metavar="ACTIVATION", help="the activation: catalogue name or expression in z")
+    parser.add_argument("link", metavar="LINK", help="the link of y = g(w*.x) + noise")
+    parser.add_argument("--n", required=True, help="samples of the step")
+    parser.add_argument("--m", required=True, help="width")
+    parser.add_argument("--d", required=True, help="dimension, at least 2")
+    parser.add_argument("--step", required=True, metavar="ETA", help="the paper's eta, a number")
+    parser.add_argument("--noise", default="0", metavar="S", help="standard deviation of the noise (default 0)")
+    parser.add_argument("--digits", default="15", metavar="D", help="significant digits (default 15)")
+
+
+def gamma(
+    activation: str | Nonlinearity,
+    link: str | Nonlinearity,
+    n: int | str,
+    m: int | str,
+    d: int | str,
+    step: Numeric,
+    noise: Numeric = 0,
+    digits: int | str = 15,
+) -> GammaResult:
+    """The covariance Gamma/d of the weights after one step of size `step` (paper F's eta), Gamma = A I + B w* w*^T.
+
+    `printed` is the paper's eq. (3.3); `rank_one` the exact second moment of w + (c1 eta/(n sqrt m)) a X^T y; `full`
+    that of the true update: A - 1 to leading order in 1/d, B with all its terms of relative order 1/d.
+    Valid for: continuous activations; the readings need no non-zero coefficient: where the link's first coefficient
+    vanishes B keeps its terms of order 1/d, and `conditional` says that u loses w* (cosine 0).
+    Convention: weights N(0, I/d) before the step, a_j with E a_j = 0, E a_j^2 = 1/m, square loss with 1/2.
+    Errors: InputError for sizes below 1 (d below 2), a negative noise, an activation with a jump; exit status 3 where
+    the digits are not reached.
+    Source: G1, G2 (paper F, eq. 3.3).
+
+    Example:
+
+    >>> found = bulkedge.gamma("relu", "tanh", n=200, m=100, d=100, step=30)
+    >>> found.payload()["readings"]["rank_one"]["B"]
+    '0.825441177199508'
+    """
+    import sympy as sp
+
+    from bulkedge.theory.functions.nonlinearity import nonlinearity
+    from bulkedge.theory.functions.parse import integer, nonnegative, number
+    from bulkedge.theory.numbers import symbols
+    from bulkedge.theory.numbers.enclosure import check_digits
+    from bulkedge.theory.steps import covariance as c
+
+    f, g = nonlinearity(activation, "ACTIVATION"), nonlinearity(link, "LINK")
+    sizes = {name: integer(text, name, minimum=low) for name, text, low in (("n", n, 1), ("m", m, 1), ("d", d, 2))}
+    eta, s = number(step, "step"), nonnegative(noise, "noise")
+    shown = check_digits(integer(digits, "digits"))
+    values = c.moments(f, g, s, shown + 8)
+    dimension = sp.Integer(sizes["d"])
+    at = {symbols.eta: eta, symbols.d: dimension, symbols.alpha: sp.Integer(sizes["n"]) / dimension}
+    at[symbols.beta] = sp.Integer(sizes["m"]) / dimension
+
+    def value(expression: sp.Expr) -> Enclosure:
+        return c.evaluate(expression, values, at, shown + 8)
+
+    rows = tuple((r.name, value(r.A), value(r.B)) for r in c.readings())
+    strength, cosine = sp.fraction(sp.together(c.conditional_cosine()))
+    given = (
+        ("strength", value(c.conditional_strength())),
+        ("cosine2", c.ratio(value(strength), value(cosine))),
+        ("bulk", value(c.conditional_bulk())),
+    )
+    every = [x for _, A, B in rows for x in (A, B)] + [x for _, x in given]
+    notes = [
+        "A and B of `full` are derived; A - 1 to leading order in 1/d, B with its terms of relative order 1/d",
+        "`printed` is paper F's eq. (3.3); it is refuted by the checks G1 wherever E g' differs from E sigma'",
+        "all neurons share one batch: the network's own kernel has the spike along u (conditional), not w*",
+    ]
+    if float(values[c.link[1]].value) == 0:
+        notes.append("the link's first coefficient vanishes: no spike of leading order, B is a correction of order 1/d")
+    inputs = {"activation": f.name, "link": g.name, **sizes, "step": str(eta), "noise": str(s), "digits": shown}
+    setting = "paper F: f = m^(-1/2) sum a_j sigma(w_j.x), w_j ~ N(0, I/d), E a_j^2 = 1/m; weights after: N(0, Gamma/d)"
+    reached = all(x.error == 0 or x.reaches(shown) or abs(x.value) + x.error < 10 ** (-shown) for x in every)
+    return GammaResult(inputs, setting, ("G1", "G2"), tuple(notes), shown, rows, given, reached)
+
+
+def run(arguments: argparse.Namespace) -> GammaResult:
+    """Run the command."""
+    a = arguments
+    return gamma(a.activation, a.link, a.n, a.m, a.d, a.step, a.noise, a.digits)

@@ -1,0 +1,186 @@
+"""`bulkedge outliers`: how many outliers the weights have after two gradient steps."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from bulkedge.results.result import Result, Table
+
+if TYPE_CHECKING:
+    from bulkedge.theory.functions.parse import Numeric
+    from bulkedge.theory.steps.phases import Count, Phase
+
+
+MEANS = {"centred": " (E y = 0); see --labels", "uncentred": " (E y not 0)"}
+EXAMINED = 3  # spikes whose functions are computed for a given activation
+
+
+@dataclass(frozen=True)
+class OutliersResult(Result):
+    """The phase, the generic count, and the count for the readout law and batch asked for."""
+
+    command: ClassVar[str] = "outliers"
+    phase: Phase
+    count: Count
+
+    @property
+    def Lambda(self) -> int:
+        """The new outliers."""
+        return self.phase.Lambda
+
+    @property
+    def total(self) -> int:
+        """1 + Lambda."""
+        return self.phase.total
+
+    @property
+    def boundary(self) -> bool:
+        """Whether a counted spike is of order one, so that the threshold of O2 decides."""
+        return self.phase.boundary
+
+    def _listed(self) -> list[tuple[int, Fraction]]:
+        from bulkedge.theory.steps.phases import LISTED
+
+        return [(k, self.phase.exponent(k)) for k in range(min(self.total, LISTED))]
+
+    def payload(self) -> dict[str, Any]:
+        """`Lambda`, `total`, `boundary`; exponents of the spikes' strengths; the count with this readout and batch."""
+        return {
+            "Lambda": self.Lambda,
+            "total": self.total,
+            "boundary": self.boundary,
+            "one_step": self.phase.one_step,
+            "exponents": [{"k": k, "exponent": str(x)} for k, x in self._listed()],
+            "counted": self.count.total,
+            "directions": [*self.count.directions],
+            "reasons": [*self.count.reasons],
+            "errors": {"Lambda": "0", "total": "0"},
+        }
+
+    def tables(self) -> tuple[Table, ...]:
+        """One row per spike."""
+        from bulkedge.theory.steps.phases import left_vector
+
+        rows = tuple((str(k), left_vector(k), f"N^({x})", "yes" if x == 0 else "no") for k, x in self._listed())
+        title = f"Lambda = {self.Lambda} new outliers, {self.total} in all"
+        tables = [Table(("k", "left vector", "strength", "on the boundary"), rows, title)]
+        if self.count.reasons:
+            given = ", ".join(str(self.inputs[x]) for x in ("activation", "batch", "readout") if self.inputs[x])
+            reasons = tuple((reason,) for reason in self.count.reasons)
+            title = f"{self.count.total} in all here ({given}): {', '.join(self.count.directions)}"
+            tables.append(Table(("why",), reasons, title))
+        return tuple(tables)
+
+    def latex(self) -> str:
+        """Lambda and the total, with the formula they come from."""
+        from bulkedge.derivations.engine.latex import latex
+
+        a1, a2 = (latex(x) for x in (self.phase.alpha1, self.phase.alpha2))
+        cap = r"\infty" if self.phase.degree is None else str(self.phase.degree - 1)
+        return (
+            rf"\Lambda = \min\left({cap}, \left\lfloor \frac{{{a2}}}{{\frac{{1}}{{2}} - {a1}}} \right\rfloor\right)"
+            rf" = {self.Lambda}, \qquad 1 + \Lambda = {self.total}"
+        )
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The exponents, the degree, and what may change the count."""
+    parser.add_argument("alpha1", metavar="ALPHA1", help="first step of size N^ALPHA1, in [0, 1/2)")
+    parser.add_argument("alpha2", metavar="ALPHA2", help="second step of size N^ALPHA2, in [0, 1/2)")
+    parser.add_argument("--degree", required=True, metavar="L", help="degree of the activation; inf: not a polynomial")
+    parser.add_argument("--batch", default="reused", help="reused or fresh (default reused)")
+    parser.add_argument("--activation", metavar="ACT", help="drop the spikes that vanish for it; add those of a kink")
+    parser.add_argument(
+        "--labels", default="centred", help="centred (default) or uncentred: a mean of the labels brings spikes back"
+    )
+    parser.add_argument("--readout", default="gaussian", help="gaussian, uniform, rademacher or constant")
+
+
+def outliers(
+    alpha1: Numeric,
+    alpha2: Numeric,
+    *,
+    degree: int | str,
+    batch: str = "reused",
+    readout: str = "gaussian",
+    activation: str | None = None,
+    labels: str = "centred",
+) -> OutliersResult:
+    """Count the outliers of W2 after steps of size N^alpha1 and N^alpha2.
+
+    Lambda = min(L - 1, floor(alpha2/(1/2 - alpha1))), total = 1 + Lambda.
+    Valid for: exponents in [0, 1/2); paper T's scaling (W0 with entries of variance 1/d, readout N(0, 1/N)).
+    `count` drops what the batch, the readout's law, the activation and the labels' mean remove, and adds the left
+    vectors a^k|a| of a kink with a reused batch (theory.steps.phases.count). `degree` must be the activation's own.
+    Convention: a float is read as the decimal it prints as, so that 0.35 is 7/20.
+    Accuracy: exact.  Errors: InputError.  Source: T1.
+
+    Example:
+
+    >>> bulkedge.outliers("0.35", "0.2", degree=5).payload()["Lambda"]
+    1
+    """
+    from bulkedge.theory.functions.parse import choice, integer, number, shorten
+    from bulkedge.theory.numbers.errors import InputError
+    from bulkedge.theory.steps.phases import count, phase
+
+    exponents = [number(x, name) for x, name in ((alpha1, "alpha1"), (alpha2, "alpha2"))]
+    first, second = (Fraction(int(x.p), int(x.q)) for x in exponents)
+    cap = None if str(degree).strip() == "inf" else integer(degree, "degree")
+    point = phase(first, second, cap)
+    missing: tuple[int, ...] = ()
+    further: tuple[int, ...] = ()
+    choice(labels, "labels", ("centred", "uncentred"))
+    if activation is not None:
+        from bulkedge.theory.functions.nonlinearity import nonlinearity
+        from bulkedge.theory.steps.directions import further_orders, vanishing_spikes
+        from bulkedge.theory.steps.phases import check_batch
+
+        sigma, centred = nonlinearity(activation, "activation"), labels == "centred"
+        if sigma.degree != cap:
+            own = "no polynomial" if sigma.degree is None else f"a polynomial of degree {sigma.degree}"
+            remedy = "give degree inf" if sigma.degree is None else f"give degree {sigma.degree}"
+            problem = (
+                f"{'inf' if cap is None else cap} contradicts the activation {shorten(sigma.name)}, which is {own}"
+            )
+            raise InputError("degree", problem, f"{remedy}, or leave the activation out")
+        missing = vanishing_spikes(sigma, check_batch(batch), min(point.Lambda, EXAMINED), centred)
+        if batch == "reused":
+            further = further_orders(sigma, min(point.uncapped, EXAMINED), centred)
+    inputs = {
+        "alpha1": str(first),
+        "alpha2": str(second),
+        "degree": "inf" if cap is None else cap,
+        "batch": batch,
+        "readout": readout,
+        "activation": activation,
+        "labels": labels,
+    }
+    notes = ["generic count: E[sigma^(k+1)] is not zero for the counted k, E sigma' is not zero"]
+    if point.boundary:
+        notes.append("on a boundary: a counted spike is of order one and shows only above the threshold of O2")
+    if point.one_step:
+        notes.append("alpha1 + alpha2 < 1/2: two steps learn what one step learns")
+    if activation is not None:
+        notes.append(f"the count for this activation holds for {labels} labels" + MEANS[labels])
+    if activation is not None and point.Lambda > EXAMINED:
+        notes.append(f"the activation was examined up to spike {EXAMINED}; the spikes beyond are counted as generic")
+    counted = count(point, batch, readout, missing, further)
+    setting = "steps eta_i = N^alpha_i, W0 with entries N(0, 1/d), readout of variance 1/N, n, d, N proportional"
+    return OutliersResult(inputs, setting, ("T1", "T5"), tuple(notes), point, counted)
+
+
+def run(arguments: argparse.Namespace) -> OutliersResult:
+    """Run the command."""
+    return outliers(
+        arguments.alpha1,
+        arguments.alpha2,
+        degree=arguments.degree,
+        batch=arguments.batch,
+        readout=arguments.readout,
+        activation=arguments.activation,
+        labels=arguments.labels,
+    )

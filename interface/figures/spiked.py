@@ -1,0 +1,264 @@
+"""Paper F's figures with the exact curves in them, the error of its approximations, and what skipping training costs.
+
+F.alignment and F.generalisation hold the published values (read off the paper's pictures), the simulated ones with
+error bars, and the exact curve or floor.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bulkedge.figures import Picture
+from bulkedge.results.plotting import line, new_figure, points
+from bulkedge.results.result import Table
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from bulkedge.numerics.kernels.spiked_spectrum import Sector
+
+SEED = 2026
+DIMENSIONS = (50, 100, 200, 400, 800, 1600, 3200)
+SAMPLES = (50, 100, 200, 400, 800, 1600, 3200)
+
+# Read off paper F's Figure 1a: squared overlaps by exponent of B = 5 d^exponent (None: k0, at d = 50 only).
+PUBLISHED_OVERLAPS: dict[float | None, tuple[float, ...]] = {
+    0.9: (0.197, 0.247, 0.235, 0.173, 0.205, 0.190, 0.183),
+    0.7: (0.147, 0.175, 0.140, 0.069, 0.077, 0.051, 0.038),
+    0.5: (0.089, 0.079, 0.046, 0.012, 0.013, 0.005, 0.003),
+    0.3: (0.053, 0.029, 0.014, 0.004, 0.003, 0.001, 0.000),
+}
+# Figure 1b: test errors by kernel, and of the published network (Adam, one epoch).
+PUBLISHED_ERRORS = {
+    "k0": (33.5, 31.0, 29.0, 24.3, 20.5, 17.9, 16.5),
+    "k1(0.3)": (17.8, 15.3, 13.8, 12.3, 10.7, 9.4, 8.8),
+    "k1(0.5)": (12.2, 10.9, 10.2, 9.6, 8.8, 8.5, 8.3),
+    "k1(0.7)": (10.0, 9.7, 9.2, 8.5, 8.7, 8.5, 8.2),
+    "k1(0.9)": (9.8, 9.4, 8.9, 8.7, 8.7, 8.4, 8.2),
+    "Adam": (33.9, 31.1, 30.3, 25.8, 21.3, 14.8, 11.9),
+}
+
+OPEN = {"linestyle": "none", "fillstyle": "none"}
+Rows = list[tuple[str, ...]]
+
+
+def _estimate(values: list[float]) -> tuple[float, float]:
+    array = np.array(values)
+    return float(array.mean()), float(array.std(ddof=1) / np.sqrt(len(array)))
+
+
+def _mean_rows(rows: Rows, curve: str, label: str, x: list[int], points: list[tuple[float, float]]) -> None:
+    rows += [(curve, label, str(at), repr(value), repr(error)) for at, (value, error) in zip(x, points, strict=True)]
+
+
+def alignment(
+    dimensions: tuple[int, ...] = DIMENSIONS, trials: tuple[int, ...] = (20, 20, 12, 8, 5, 3, 2), ratio: float = 2.0
+) -> tuple[Figure, Table]:
+    """Squared overlap of the top eigenvector of the kernel matrix with Y2, n = ratio d samples (G8)."""
+    from bulkedge.numerics.kernels.spiked_kernel import alignment_trial
+    from bulkedge.numerics.kernels.spiked_spectrum import sector
+
+    figure, axes = new_figure(6.4, 4.0)
+    rows: Rows = []
+    exponents: tuple[float | None, ...] = (0.9, 0.7, 0.5, 0.3, None)
+    for index, exponent in enumerate(exponents):
+        name = "k0" if exponent is None else f"B = 5 d^{exponent:g}"
+        if exponent is not None:
+            found = [_squared_overlap(sector(d, 1.2, 5 * d**exponent, tolerance=1e-8)) for d in dimensions]
+            axes.plot(dimensions, [value for value, _ in found], **line(index), label=f"{name}: exact")
+            _mean_rows(rows, "exact", name, list(dimensions), found)
+            published = [p for d, p in zip(DIMENSIONS, PUBLISHED_OVERLAPS[exponent], strict=True) if d in dimensions]
+            axes.plot(dimensions, published, **OPEN | points(index))
+            rows += [("published", name, str(d), repr(v), "") for d, v in zip(dimensions, published, strict=True)]
+        simulated = []
+        for d, count in zip(dimensions, trials, strict=True):
+            generator = np.random.default_rng([SEED, d, index])
+            simulated.append(
+                _estimate([alignment_trial(generator, d, exponent, ratio)["overlap2"] for _ in range(count)])
+            )
+        means, errors = zip(*simulated, strict=True)
+        label = "k0: simulated" if exponent is None else None
+        axes.errorbar(dimensions, means, errors, capsize=2, label=label, linestyle="none", **points(index))
+        _mean_rows(rows, "simulated", name, list(dimensions), simulated)
+    axes.plot([], [], "o", color="0.4", markersize=4, label=f"filled: simulated, n = {ratio:g} d")
+    axes.plot([], [], **OPEN | {"marker": "o", "color": "0.4", "markersize": 4}, label="open: published (read off)")
+    axes.set_xscale("log")
+    axes.set_xlabel("dimension d")
+    axes.set_ylabel("squared overlap with Y2")
+    axes.set_ylim(top=0.35)  # room for the legend
+    axes.legend(fontsize=7.5, ncols=2, loc="upper right")
+    return figure, Table(("curve", "kernel", "d", "value", "standard error"), tuple(rows))
+
+
+def generalisation(
+    samples: tuple[int, ...] = SAMPLES,
+    trials: tuple[int, ...] = (10, 10, 8, 6, 4, 2, 2),
+    dimension: int = 300,
+    steps: tuple[float, ...] = (1.0, 10.0),
+) -> tuple[Figure, Table]:
+    """Test errors of kernel ridge and of the one-step network on the target of Figure 1b, with the floor (G8)."""
+    from bulkedge.numerics.risk.generalisation import trial
+    from bulkedge.theory.numbers.symbols import d
+    from bulkedge.theory.risk.floor_relu import figure_floor
+
+    figure, axes = new_figure(6.4, 4.0)
+    rows: Rows = []
+    found: dict[str, list[tuple[float, float]]] = {}
+    for n, count in zip(samples, trials, strict=True):
+        generator = np.random.default_rng([SEED, n])
+        results = [trial(generator, n, dimension, steps=steps) for _ in range(count)]
+        for name in results[0]:
+            found.setdefault(name, []).append(_estimate([r[name] for r in results]))
+    for name, simulated in found.items():
+        means, errors = zip(*simulated, strict=True)
+        index = list(found).index(name)
+        axes.errorbar(samples, means, errors, label=name, capsize=2, **line(index) | points(index))
+        _mean_rows(rows, "simulated", name, list(samples), simulated)
+        if name in PUBLISHED_ERRORS:
+            published = [p for n, p in zip(SAMPLES, PUBLISHED_ERRORS[name], strict=True) if n in samples]
+            axes.plot(samples, published, **OPEN | points(index))
+            rows += [("published", name, str(n), repr(v), "") for n, v in zip(samples, published, strict=True)]
+    axes.plot([], [], **OPEN | {"marker": "o", "color": "0.4", "markersize": 4}, label="open: published (read off)")
+    floor = float(figure_floor().subs(d, dimension).evalf(15))
+    axes.axhline(floor, color="0.4", linewidth=0.8, label=f"floor {floor:.4g} of bias-free ReLU kernels")
+    rows += [("floor", "relu kernels", str(n), repr(floor), "0") for n in samples]
+    axes.set_xscale("log")
+    axes.set_xlabel("samples")
+    axes.set_ylabel("test error")
+    axes.set_ylim(top=48)  # room for the legend
+    axes.legend(fontsize=7.5, ncols=3)
+    return figure, Table(("curve", "model", "samples", "value", "standard error"), tuple(rows))
+
+
+def approximation(
+    dimensions: tuple[int, ...] = (50, 200, 1000, 10_000), ratios: tuple[float, ...] = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
+) -> tuple[Figure, Table]:
+    """Relative error of lambda~, of the next orders and of the overlap from tau, against the exact spectrum (G7)."""
+    from bulkedge.numerics.kernels.spiked_spectrum import sector
+    from bulkedge.theory.kernels import spiked_expansion as expansion
+    from bulkedge.theory.numbers.symbols import A, B, d
+
+    figure, both = new_figure(6.8, 3.2, ncols=2)
+    rows: Rows = []
+    for index, dimension in enumerate(dimensions):
+        errors: dict[str, list[float]] = {"printed": [], "third order": [], "tau": []}
+        # lambda_0 of the sector without a spike: SymPy would write out the Gamma functions of d = 10^4.
+        zero, two = (float(v) for v in sector(dimension, 1.0, 0.0, tolerance=1e-8).eigenvalues[:2])
+        for ratio in ratios:
+            part = sector(dimension, 1.0, ratio * dimension, tolerance=1e-9)
+            exact, error = float(part.eigenvalues[0]), float(part.errors[0])
+            true_overlap, overlap_error = float(part.vectors[1, 0]), _vector_error(part)
+            at = {A: 1, B: ratio * dimension, d: dimension}
+            printed = zero + ratio / (2 * np.pi)
+            series = float(expansion.limit_top(3).subs({A: 1, expansion.b: ratio}))
+            third = series + (zero - 1 / (2 * np.pi)) * (1 + ratio)
+            front = float(sp_float(expansion.paper_tau_front().subs(at)))
+            tau = front / (printed - two)
+            overlap = tau / np.sqrt(1 + tau**2)
+            for name, value, truth, known in (
+                ("printed", printed, exact, error),
+                ("third order", third, exact, error),
+                ("tau", overlap, true_overlap, overlap_error),
+            ):
+                relative = float(abs(value / truth - 1))
+                errors[name].append(relative)
+                numbers = (ratio, float(value), truth, known, relative)
+                rows.append((name, str(dimension), *map(repr, numbers)))
+        for axes, name, marker in ((both[0], "printed", "o"), (both[0], "third order", "v"), (both[1], "tau", "o")):
+            axes.plot(ratios, errors[name], marker=marker, markersize=4, **line(index))
+        both[1].plot([], [], **line(index), label=f"d = {dimension}")
+    for marker, name in (("o", "as printed"), ("v", "to third order")):
+        both[0].plot([], [], marker, color="0.4", markersize=4, label=name)
+    for axes, title in zip(both, ("largest eigenvalue", "overlap with Y2 from tau"), strict=True):
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+        axes.set_xlabel("B/(A d)")
+        axes.set_ylabel("relative error")
+        axes.set_title(title, fontsize=9)
+        axes.legend(fontsize=7.5)
+    columns = ("approximation", "d", "B/(Ad)", "value", "exact", "error of exact", "relative error")
+    return figure, Table(columns, tuple(rows))
+
+
+def _vector_error(part: Sector) -> float:
+    """A bound of the error of the top eigenvector's entries: twice the eigenvalue's over the gap."""
+    return float(2 * part.errors[0] / (part.eigenvalues[0] - part.eigenvalues[1]))
+
+
+def _squared_overlap(part: Sector) -> tuple[float, float]:
+    """The squared overlap of the top eigenfunction with Y2, and a bound of its error."""
+    overlap = float(part.vectors[1, 0])
+    return overlap**2, 2 * abs(overlap) * _vector_error(part)
+
+
+def sp_float(expression: Any) -> float:
+    """A SymPy number as a float."""
+    return float(expression.evalf(15))
+
+
+def skipping(
+    size: int = 150, trials: int = 12, steps: tuple[float, ...] = (0.3, 1.0, 3.0, 6.0)
+) -> tuple[Figure, Table]:
+    """Ridge risks of untrained, trained, averaged and conditional features over step sizes eta = e d (G9)."""
+    from bulkedge.numerics.risk.skipping import risks
+    from bulkedge.numerics.steps.covariance import Step
+
+    figure, axes = new_figure()
+    rows: Rows = []
+    names = ("untrained", "trained", "conditional", "averaged")
+    found: dict[str, list[tuple[float, float]]] = {name: [] for name in names}
+    for e in steps:
+        generator = np.random.default_rng([SEED, round(100 * e)])
+        step = Step("relu", "tanh(2*z)", 2.0, 2.0, e, 1.0, 0.1)
+        results = [risks(generator, size, step) for _ in range(trials)]
+        for name in names:
+            found[name].append(_estimate([r[name] for r in results]))
+    for index, name in enumerate(names):
+        means, errors = zip(*found[name], strict=True)
+        axes.errorbar(steps, means, errors, capsize=2, label=name, **line(index) | points(index))
+        rows += [(name, repr(e), repr(m), repr(s)) for e, m, s in zip(steps, means, errors, strict=True)]
+    axes.set_xscale("log")
+    axes.set_xticks(steps, [f"{e:g}" for e in steps])
+    axes.minorticks_off()
+    axes.set_xlabel("eta/d")
+    axes.set_ylabel("test error")
+    axes.legend()
+    return figure, Table(("features", "eta/d", "test error", "standard error"), tuple(rows))
+
+
+FIGURES = (
+    Picture(
+        "F.alignment",
+        "Alignment of the spiked kernel's top eigenvector (paper F, Figure 1a)",
+        "Lines: exact. A = 1.2, B = 5 d^e, ReLU, x ~ N(0, I_d); n = 2 d samples (the paper does not say), 20 draws "
+        f"at d = 50 to 2 at d = 3200, seed {SEED}; bars: one standard error. The paper's values are squared overlaps.",
+        alignment,
+    ),
+    Picture(
+        "F.generalisation",
+        "Kernel ridge with spiked kernels, and the one-step network (paper F, Figure 1b)",
+        "Lines join simulated points. d = 300, target 2t^2 + 3t + 4 sin 2t, 600 test points, ridge by five-fold "
+        "cross-validation on 10^-3..10^3, A = 1.2, B = 5 d^e; 400 ReLU neurons: one step at eta = e sqrt(m) and "
+        "ridge, or (with biases) one epoch of Adam (the paper does not state its other settings); 10 to 2 draws, "
+        f"seed {SEED}.",
+        generalisation,
+    ),
+    Picture(
+        "F.approximation",
+        "Paper F's approximations against the exact spectrum",
+        "Nothing is simulated: each formula against the exact spectrum. A = 1, ReLU. Good for B/d well below A: at "
+        "B/d = A the printed eigenvalue is off by a tenth or more.",
+        approximation,
+    ),
+    Picture(
+        "F.skipping",
+        "Features drawn instead of trained",
+        "Points: simulated, one standard error. d = 150, n = 2d samples of the step, m = 2d ReLU neurons, link "
+        f"tanh(2z), noise .1, eta = e d, 4d fresh samples for the ridge fit, 12 draws, seed {SEED}. Features drawn "
+        "given the batch do as well as trained ones; those of the batch-averaged Gamma know w* itself and do better "
+        "than any training on this batch.",
+        skipping,
+    ),
+)

@@ -1,0 +1,126 @@
+"""Saving pictures: one place that knows the formats, the style and how not to leave half a file."""
+
+from __future__ import annotations
+
+import functools
+import os
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bulkedge.theory.numbers.errors import InputError
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from bulkedge.results.result import Result
+
+FORMATS = (".pdf", ".svg", ".png")
+
+# Okabe and Ito's colour-blind safe palette.
+PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+
+# Told apart without colour too. Seven, six and eight of them: no two series share all three before the 168th.
+LINES: tuple[Any, ...] = ("-", "--", "-.", ":", (0, (6, 1.5, 1, 1.5, 1, 1.5)), (0, (8, 3)))
+MARKERS = "osD^vPX*"
+
+STYLE = {
+    "axes.prop_cycle": None,  # set in new_figure: a cycler cannot be built without importing matplotlib
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "grid.alpha": 0.25,
+    "font.size": 9,
+    "legend.frameon": False,
+    "figure.constrained_layout.use": True,
+    "svg.hashsalt": "bulkedge",  # the same picture gives the same bytes
+}
+
+
+def new_figure(width: float = 5.2, height: float = 3.4, **subplots: Any) -> tuple[Figure, Any]:
+    """A figure in the house style and its axes (as pyplot.subplots); no display and no global state is touched."""
+    import matplotlib
+    from cycler import cycler
+    from matplotlib.figure import Figure
+
+    style = {**STYLE, "axes.prop_cycle": cycler(color=PALETTE)}
+    with matplotlib.rc_context(style):
+        figure = Figure(figsize=(width, height))
+        axes = figure.subplots(**subplots)
+    vars(figure)["_repr_svg_"] = functools.partial(_svg, figure)  # notebooks show it, whatever their backend
+    return figure, axes
+
+
+def _svg(figure: Figure) -> str:
+    import io
+
+    import matplotlib
+
+    buffer = io.StringIO()
+    with matplotlib.rc_context({"svg.hashsalt": "bulkedge"}):
+        figure.savefig(buffer, format="svg", metadata={"Date": None})
+    return buffer.getvalue()
+
+
+def line(index: int) -> dict[str, Any]:
+    """Colour and dashes of the index-th curve."""
+    return {"color": PALETTE[index % len(PALETTE)], "linestyle": LINES[index % len(LINES)]}
+
+
+def points(index: int) -> dict[str, Any]:
+    """Colour and marker of the index-th set of points."""
+    return {"color": PALETTE[index % len(PALETTE)], "marker": MARKERS[index % len(MARKERS)], "markersize": 4}
+
+
+def check_plot_path(path: str) -> Path:
+    """The path of a picture, or InputError: unknown format, missing folder, folder that cannot be written."""
+    target = Path(path)
+    if target.suffix.lower() not in FORMATS:
+        raise InputError("plot", f"cannot draw to {path!r}", f"end the file name in {', '.join(FORMATS)}")
+    if not target.parent.is_dir():
+        raise InputError("plot", f"the folder {str(target.parent)!r} does not exist", "make it first")
+    if target.is_dir():
+        raise InputError("plot", f"{path!r} is a folder", "name a file in it")
+    try:  # permissions do not tell the whole: the superuser has them all, also where nothing can be made
+        with tempfile.TemporaryFile(dir=target.parent):
+            return target
+    except OSError as error:
+        raise _unwritable(path, error) from None
+
+
+def _unwritable(path: str | Path, error: OSError) -> InputError:
+    return InputError("plot", f"{str(path)!r} cannot be written ({error.strerror})", "choose another file")
+
+
+def write_figure(figure: Figure, path: Path, title: str = "", description: str = "") -> None:
+    """Write a figure to a file, whole or not at all; the same figure gives the same bytes.
+
+    `title` and `description` go into the file's metadata, for readers who do not see the picture.
+    """
+    import matplotlib
+
+    suffix = path.suffix.lower()
+    dates: dict[str, dict[str, str | None]] = {".pdf": {"CreationDate": None}, ".svg": {"Date": None}}
+    words = {"Title": title, "Subject" if suffix == ".pdf" else "Description": description} if title else {}
+    metadata = dates.get(suffix, {}) | words
+    try:
+        handle, name = tempfile.mkstemp(suffix=path.suffix, dir=path.parent)
+    except OSError as error:
+        raise _unwritable(path, error) from None
+    os.close(handle)
+    try:
+        with matplotlib.rc_context({"svg.hashsalt": "bulkedge", "pdf.fonttype": 42}):
+            figure.savefig(name, dpi=200, metadata=metadata)
+        os.chmod(name, 0o644)
+        os.replace(name, path)
+    except OSError as error:
+        os.unlink(name)
+        raise _unwritable(path, error) from None
+
+
+def save_figure(result: Result, path: str) -> None:
+    """Draw a result's figure to `path`."""
+    figure = result.figure()
+    if figure is None:
+        raise InputError("plot", "this result has no curve", "leave --plot out")
+    write_figure(figure, check_plot_path(path))

@@ -1,0 +1,56 @@
+"""A result as text for a terminal, and as HTML for a notebook."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from bulkedge.results.result import Result, Table
+
+
+def text(result: Result, width: int = 160, terminal: bool = False) -> str:
+    """The tables, the setting, the notes and the source, without blanks at the ends of lines."""
+    import io
+
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    buffer = io.StringIO()
+    console = Console(file=buffer, width=width, force_terminal=terminal, highlight=False)
+    for table in result.tables():
+        shown = RichTable(title=table.title or None, box=box.SIMPLE_HEAD, title_justify="left")
+        for column in table.columns:
+            shown.add_column(column, overflow="fold")
+        for row in table.rows:
+            shown.add_row(*(Text(cell) for cell in row))
+        console.print(shown)
+    for line in _lines(result):
+        console.print(Text(line))
+    return "".join(line.rstrip(" ") + "\n" for line in buffer.getvalue().splitlines())
+
+
+def html(result: Result) -> str:
+    """The formula as MathML, then the same as `text`. A LaTeX array of words is left out: the tables say it."""
+    from bulkedge.results.mathml import from_latex
+
+    formula = result.latex()
+    parts = [] if formula.startswith(r"\begin{array}") else [from_latex(formula)]
+    parts += map(_table, result.tables())
+    parts += [f"<div>{escape(line)}</div>" for line in _lines(result)]
+    return f"<div>{''.join(parts)}</div>"
+
+
+def _lines(result: Result) -> list[str]:
+    setting = [f"setting: {result.setting}"] if result.setting else []
+    source = ["source: " + ", ".join(result.source)] if result.source else []
+    return [*setting, *(f"note: {note}" for note in result.notes), *source]
+
+
+def _table(table: Table) -> str:
+    caption = f"<caption>{escape(table.title)}</caption>" if table.title else ""
+    head = "".join(f'<th scope="col">{escape(column)}</th>' for column in table.columns)
+    rows = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in table.rows)
+    return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"

@@ -1,0 +1,1 @@
+"""Dual kernels: closed forms, values, derivatives, the sphere, and the kernel and spectrum of spiked features."""

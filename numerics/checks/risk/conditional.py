@@ -1,0 +1,170 @@
+"""Ledger of L1: risks of given weights and of trained networks at steps of every size."""
+
+from __future__ import annotations
+
+import functools
+import math
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+
+from bulkedge.numerics.risk.conditional import conditional_model, conditional_risk
+from bulkedge.numerics.risk.conditional_limit import one_step_risk, small_step_risk
+from bulkedge.numerics.risk.pair import pair, ridge_constants
+from bulkedge.numerics.risk.ridge import ridge_risk
+from bulkedge.numerics.risk.simulated_risk import risk_trial
+from bulkedge.numerics.steps.network import (
+    Teacher,
+    draw_directions,
+    draw_readout,
+    draw_weights,
+    gradient_step,
+    ridge_readout,
+)
+from bulkedge.numerics.trials.check import Check, Control, Ladder
+from bulkedge.theory.functions.nonlinearity import nonlinearity
+
+NOISE = 0.2
+GIVEN_NOISE, GIVEN_LAM = 0.05, 0.1  # little noise: what conditioning adds then shows
+SOURCE = "derived here; L1"
+
+
+def _dtanh(z: np.ndarray) -> np.ndarray:
+    return np.asarray(1 / np.cosh(z) ** 2)
+
+
+def _predicted(W: np.ndarray, D: np.ndarray, beta: np.ndarray, n: int, count: int) -> float:
+    """L1's test risk of given weights."""
+    model = conditional_model(W, D, beta, np.tanh, np.tanh, noise=GIVEN_NOISE, count=count)
+    return conditional_risk(model, n, GIVEN_LAM).test
+
+
+def given_trial(rng: np.random.Generator, size: int, steps: int) -> dict[str, float]:
+    """Networks after one or two large steps: simulated risk over L1's prediction for the very same weights.
+
+    d = size, N = n = 3/2 d. `ratio`: with the spike directions; `plain`: Gaussian equivalence without any. After two
+    steps the directions are those of T2: both u_i and (1/n) X_2^T (y_2 o X_2 u_1).
+    """
+    N = n = 3 * size // 2
+    teacher = Teacher(draw_directions(size, 1, rng), (np.tanh,), GIVEN_NOISE)
+    W, a = draw_weights("gaussian", size, N, rng), draw_readout("gaussian", N, rng)
+    directions: list[np.ndarray] = []
+    for step in range(steps):
+        X = rng.standard_normal((n, size))
+        y = teacher.labels(X, rng)
+        W = gradient_step(W, a, [(X, y)], np.tanh, _dtanh, (1.5, 0.7)[step] * math.sqrt(N))
+        u = X.T @ y / n
+        if directions:
+            directions.append(X.T @ (y * (X @ directions[0])) / n)
+        directions.append(u)
+    beta = teacher.directions[:, 0]
+    U = np.stack(directions, axis=1)
+    conditioned, plain = (
+        conditional_risk(
+            conditional_model(W, D, beta, np.tanh, np.tanh, noise=GIVEN_NOISE, count=count), n, GIVEN_LAM
+        ).test
+        for D, count in ((U, {1: 32, 3: 6}[U.shape[1]]), (U[:, :0], 1))
+    )
+    Z = rng.standard_normal((3000, size))
+    clean = np.tanh(Z @ beta)
+    test_features = np.tanh(Z @ W) / math.sqrt(N)
+    risks = []
+    for _ in range(4):
+        X = rng.standard_normal((n, size))
+        fitted = ridge_readout(np.tanh(X @ W) / math.sqrt(N), teacher.labels(X, rng), GIVEN_LAM)
+        risks.append(float(np.mean((clean - test_features @ fitted) ** 2)) + GIVEN_NOISE**2)
+    return {"ratio": float(np.mean(risks)) / conditioned, "plain": plain / conditioned}
+
+
+@functools.cache
+def _plain(steps: int) -> float:
+    """Gaussian equivalence without conditioning over L1, for a few networks of a fixed seed."""
+    return float(np.mean([given_trial(np.random.default_rng([5, i]), 50, steps)["plain"] for i in range(4)]))
+
+
+def large_trial(rng: np.random.Generator, size: int) -> dict[str, float]:
+    """erf on erf: a network of N = 2 d, n = 5 d after a step eta = 2 sqrt N on a batch of 5 d.
+
+    Labels 8 times as large and a step 8 times as small: the network's own output in the residual, of relative order
+    N^(-1/2), which L1 leaves out, is then small beside them.
+    """
+    step = str(Fraction(math.sqrt(2 * size) / 4).limit_denominator(10**6))
+    risk = risk_trial(
+        rng, size, activation="erf", link="8*erf(z)", samples="5", width="2", ridge="1/10", step=step, batch="5",
+        noise="8/5", test=3000,
+    )["test"]  # fmt: skip
+    return {"ratio": risk / 64 / _large(size)}
+
+
+LARGE = 90
+ERF = nonlinearity("erf")
+
+
+@functools.cache
+def _large(size: int) -> float:
+    """L1 at large N, for the step of the networks of this size."""
+    eta = 2 * math.sqrt(2 * size)
+    return one_step_risk(pair(ERF, ERF), 5.0, 2.0, 0.1, eta, 2 * size, noise=NOISE).test - NOISE**2
+
+
+def _as_if_small() -> float:
+    """O3's formula for the same step, as if it were Theta(1), over L1's."""
+    c = ridge_constants(ERF, ERF)[0]
+    return float(ridge_risk(c, 5.0, 2.0, 0.1, 2 * math.sqrt(2 * LARGE), noise=NOISE).test) / _large(LARGE)
+
+
+NORMS = {"activation": "z + He(2, z)/2", "link": "softplus", "samples": "2", "width": "1", "ridge": "1/10"}
+NORMS |= {"step": "1", "batch": "2", "noise": "1/5"}
+
+
+def _norms() -> float:
+    """The case that O3's closed form leaves out: mu0 = 0, E sigma'' != 0, a link with a mean."""
+    functions = pair(nonlinearity(NORMS["activation"]), nonlinearity(NORMS["link"]))
+    return small_step_risk(functions, 2.0, 1.0, 0.1, 1.0, noise=NOISE)[0] - NOISE**2
+
+
+def _norms_unfitted() -> float:
+    """O3's closed form, as if the activation were odd."""
+    c = ridge_constants(nonlinearity(NORMS["activation"]), nonlinearity(NORMS["link"]))[0]
+    return float(ridge_risk(replace(c, fits_mean=False), 2.0, 1.0, 0.1, 1.0, noise=NOISE).test)
+
+
+CHECKS = (
+    Check(
+        id="L1.given",
+        claim="weights after one step eta = 1.5 sqrt N: simulated risk over L1's, one spike direction",
+        source=SOURCE,
+        predict=lambda: 1.0,
+        measure=Ladder(functools.partial(given_trial, steps=1), "ratio", (40, 90), 1.0, 50, (60, 120, 240), 60),
+        resolution=0.088,
+        control=Control("Gaussian equivalence without conditioning", functools.partial(_plain, 1)),
+    ),
+    Check(
+        id="L1.two_steps",
+        claim="weights after two steps: simulated risk over L1's, three directions (those of T2)",
+        source=SOURCE + ", T2",
+        predict=lambda: 1.0,
+        measure=Ladder(functools.partial(given_trial, steps=2), "ratio", (36, 80), 1.0, 28, (50, 100, 200), 30),
+        resolution=0.15,
+        control=Control("Gaussian equivalence without conditioning", functools.partial(_plain, 2)),
+    ),
+    Check(
+        id="L1.large",
+        claim="erf on erf trained by a step eta = 2 sqrt N: simulated risk over the closed fixed point's",
+        source=SOURCE,
+        predict=lambda: 1.0,
+        measure=Ladder(large_trial, "ratio", (30, LARGE), 1.0, 32, (60, LARGE), 200),
+        resolution=0.28,
+        control=Control("O3's formula, as if the step were Theta(1)", _as_if_small),
+    ),
+    Check(
+        id="L1.norms",
+        claim="a link with a mean, fitted in part by the fluctuation of |w_j|^2 (z + He_2/2 on softplus)",
+        source=SOURCE + ", O3",
+        predict=_norms,
+        measure=Ladder(functools.partial(risk_trial, **NORMS), "test", (30, 110), 1.0, 48, (100, 200, 400), 60),  # type: ignore[arg-type]
+        resolution=0.15,
+        control=Control("nothing fits the mean", _norms_unfitted),
+    ),
+)

@@ -1,0 +1,98 @@
+"""Ledger of T6 beyond the first order: what crosses a kink, from integrals over G on both sides of t = 0.
+
+E sigma'(G + t P(G)), P = A + e G + kappa sigma'(G), kappa = y/alpha, is integrated piece by piece, split where G + t P
+meets the kink; its Taylor coefficients for t > 0 and for t < 0 are fitted. No series of Lagrange's enters.
+"""
+
+from __future__ import annotations
+
+import functools
+from fractions import Fraction
+
+import numpy as np
+import sympy as sp
+
+from bulkedge.numerics.steps.alignment import gauss_grid
+from bulkedge.numerics.steps.two_steps import Floats
+from bulkedge.numerics.trials.check import Check, Control, SecondRoute
+from bulkedge.theory.functions.nonlinearity import nonlinearity
+from bulkedge.theory.gaussian.moments import Moments
+from bulkedge.theory.numbers import symbols as s
+from bulkedge.theory.numbers.enclosure import Enclosure
+from bulkedge.theory.steps.kink import Kink, further
+
+# sigma' = -1/3 + (z - 1/2)/5 below 1/2 and 4/5 - (z - 1/2) above.
+KINK = Kink(sp.Rational(1, 2), (sp.Rational(-1, 3), sp.Rational(1, 5)), (sp.Rational(4, 5), sp.Integer(-1)))
+A, E, OWN = sp.Rational(3, 10), sp.Rational(1, 4), sp.Rational(7, 10)
+REACH = 9.0
+
+
+def moved_mean(t: float) -> float:
+    """E sigma'(G + t P), by Gauss-Legendre between the kink and the points that move onto it."""
+    at, a, e, own = (float(x) for x in (KINK.at, A, E, OWN))
+    sides = [tuple(map(float, side)) for _, side in KINK.sides]
+
+    def slope(x: Floats) -> Floats:
+        (l, l1), (r, r1) = sides
+        return np.where(x < at, l + l1 * (x - at), r + r1 * (x - at))
+
+    total = 0.0
+    for (value, rise), lower, upper in zip(sides, (-REACH, at), (at, REACH), strict=True):
+        root = (at - t * (a + own * (value - rise * at))) / (1 + t * (e + own * rise))
+        G, w = gauss_grid(60, (at, root), REACH)
+        here = (lower < G) & (upper > G)
+        G, w = G[here], w[here]
+        total += float(np.sum(w * slope(G + t * (a + e * G + own * (value + rise * (G - at))))))
+    return total
+
+
+@functools.cache
+def coefficients(sign: int, terms: int) -> Floats:
+    """The Taylor coefficients of `moved_mean` in t on one side of 0, t = .01, .02, ...; fitted with so many terms."""
+    t = sign * 0.01 * np.arange(1, terms + 1)
+    rise = np.array([moved_mean(x) for x in t]) - moved_mean(0.0)
+    return np.linalg.solve(t[:, None] ** np.arange(1, terms + 1), rise)
+
+
+def measured(k: int, part: int) -> Enclosure:
+    """The coefficient of t^k (part 1) or of |t| t^(k-1) (part -1); its error is the change from 6 to 7 terms."""
+    value, other = (float(coefficients(1, n)[k - 1] + part * coefficients(-1, n)[k - 1]) / 2 for n in (7, 6))
+    return Enclosure(Fraction(value), Fraction(abs(value - other)), "ball")
+
+
+def both(k: int, own: sp.Expr = OWN) -> float:
+    """E[sigma^(k+1)(G) P^k]/k! with T6's moments."""
+    left, right = (value * (s.z - KINK.at) + rise * (s.z - KINK.at) ** 2 / 2 for _, (value, rise) in KINK.sides)
+    moment = Moments(None).activation(nonlinearity(sp.Piecewise((left, s.z < KINK.at), (right, True))))
+    return float(
+        sum(
+            sp.binomial(k, b) * sp.binomial(k - b, c) * A ** (k - b - c) * E**b * own**c * moment(k + 1, b, c)
+            for b in range(k + 1)
+            for c in range(k - b + 1)
+        )
+        / sp.factorial(k)
+    )
+
+
+def beside(k: int) -> float:
+    """The coefficient of the left vector a^k|a| without the mean over xi."""
+    at = {s.q: A, s.v: sp.Rational(1, 10**40), s.alpha: 1, s.y: OWN}
+    return float(further((KINK,), k, sp.Integer(1), E).subs(at).evalf(20) / OWN)
+
+
+def _check(k: int, part: int, resolution: float) -> Check:
+    square = part == 1
+    return Check(
+        id=f"T6.order{k}." + ("power" if square else "further"),
+        claim=f"what a kink adds to the left vector {f'a^{k + 1}' if square else f'a^{k}|a|'}: the series of one side",
+        source="T6, to every order",
+        predict=functools.partial(both, k) if square else functools.partial(beside, k),
+        measure=SecondRoute(functools.partial(measured, k, part)),
+        resolution=resolution,
+        control=Control("no own term", functools.partial(both, k, sp.S.Zero))
+        if square
+        else Control("no further direction", lambda: 0.0),
+    )
+
+
+CHECKS: tuple[Check, ...] = tuple(_check(k, part, 1e-5) for k in (2, 3) for part in (1, -1))

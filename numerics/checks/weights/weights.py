@@ -1,0 +1,78 @@
+"""R5 checked on matrices of known content: strengths and overlaps read back, and the fit's p-value under noise."""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+from scipy.special import kolmogorov
+
+from bulkedge.numerics.spectra.spike import rectangular
+from bulkedge.numerics.trials.check import Check, Control, Ladder, MonteCarlo
+from bulkedge.numerics.weights.weights import analyse
+
+_DRAWS = 19
+_STRENGTH, _RATIO, _SCALE = 2.5, 1.5, 0.3  # in units of the noise sqrt d scale; N/d; the noise's standard deviation
+
+
+def read_back(rng: np.random.Generator, size: int) -> dict[str, float]:
+    """Strength (in noise units), squared overlap and corrected overlap of one spike, d = size."""
+    shape = (size, round(_RATIO * size))
+    u, v = (x / np.linalg.norm(x) for x in (rng.standard_normal(shape[0]), rng.standard_normal(shape[1])))
+    unit = _SCALE * np.sqrt(size)
+    noise = _SCALE * rng.standard_normal(shape)
+    report = analyse(noise + _STRENGTH * unit * np.outer(u, v), v, rng=np.random.default_rng(0), draws=1)
+    if not report.outliers:
+        return {"strength": 0.0, "squared": 0.0, "signal": 0.0}
+    own = report.overlaps[0]
+    return {"strength": report.strengths[0] / unit, "squared": own.squared, "signal": own.signal}
+
+
+def null_fit(rng: np.random.Generator, size: int) -> dict[str, float]:
+    """The p-value of the fit on uniform noise, size x 3/2 size."""
+    return {"p": analyse(rng.uniform(-1, 1, (size, 3 * size // 2)), rng=rng, draws=_DRAWS).fit.p}
+
+
+@functools.cache
+def _outlier() -> float:
+    return float(rectangular(_RATIO).outlier(_STRENGTH))
+
+
+def _naive_p() -> float:
+    """What Kolmogorov's law for independent samples would call a typical distance of rigid eigenvalues, 2/size."""
+    return float(kolmogorov(2 / np.sqrt(24)))
+
+
+def _ladder(component: str) -> Ladder:
+    return Ladder(read_back, component, (30, 120), 1, 40, (80, 160, 320), 80)
+
+
+CHECKS = (
+    Check(
+        "R5.strength",
+        "strength read back from a matrix's leading singular value, in noise units",
+        "O2, R3",
+        lambda: _STRENGTH,
+        _ladder("strength"),
+        0.24,
+        Control("the singular value itself", _outlier),
+    ),
+    Check(
+        "R5.overlap",
+        "squared overlap with the signal's direction, corrected for the vector's turn",
+        "O2",
+        lambda: 1.0,
+        _ladder("signal"),
+        0.06,
+        Control("uncorrected", lambda: float(rectangular(_RATIO).overlap("N", _STRENGTH))),
+    ),
+    Check(
+        "R5.fit",
+        "mean p-value of the fit on noise",
+        "derived here (numerics/weights/weights.py)",
+        lambda: (_DRAWS + 2) / (2 * (_DRAWS + 1)),  # (1 + k)/(draws + 1), k uniform on 0..draws
+        MonteCarlo(null_fit, "p", 24, 160, 800),
+        0.2,
+        Control("Kolmogorov's law for independent samples", _naive_p),
+    ),
+)

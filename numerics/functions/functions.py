@@ -1,0 +1,183 @@
+"""Floats of a Nonlinearity: vectorised evaluation, quadrature against the Gaussian, the Hermite constants.
+
+The generated code is the numeric twin of the pieces of theory.functions.nonlinearity, evaluated piece by piece (so that
+the branch that is not taken cannot overflow); a test ties it to the symbols.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.special
+import sympy as sp
+
+from bulkedge.theory.functions.nonlinearity import Nonlinearity
+from bulkedge.theory.gaussian.gaussian import enclose, expectation, parts, product
+from bulkedge.theory.numbers.ball import enclose_expr
+from bulkedge.theory.numbers.errors import PrecisionError
+from bulkedge.theory.numbers.symbols import z
+
+Array = npt.NDArray[Any]
+Vectorised = Callable[[Array], Array]
+
+_logaddexp = sp.Function("logaddexp")
+
+
+def _stable(expr: sp.Expr) -> sp.Expr:
+    """log(1 + e^u) and log cosh u in forms that do not overflow for |u| > 700."""
+    u, c = sp.Wild("u"), sp.Wild("c", exclude=[z])
+    expr = expr.replace(sp.log(1 + sp.exp(u)), _logaddexp(0, u))
+    return expr.replace(sp.log(c * sp.cosh(u)), sp.log(c / 2) + _logaddexp(u, -u))
+
+
+def _lambdified(expr: sp.Expr) -> Vectorised:
+    modules: list[Any] = [{"erf": scipy.special.erf, "logaddexp": np.logaddexp}, "scipy", "numpy"]
+    f = sp.lambdify(z, _stable(expr), modules=modules, cse=True)
+    if not expr.has(z):
+        value = float(expr)
+        return lambda x: np.full_like(x, value)
+    result: Vectorised = f
+    return result
+
+
+@functools.lru_cache(maxsize=512)
+def vectorised(f: Nonlinearity) -> Vectorised:
+    """f as a function of a float array of any shape; the deltas of a derivative are left out (almost everywhere).
+
+    Shapes/units: same shape and floating type as the input. At a kink the left piece is taken, except for
+    the step and sign functions' jumps, where the value does not matter (a null set).
+    Accuracy: a few units in the last place of the terms that a formula adds: Phi = 1/2 + erf/2 is right to 1e-16, not
+    relatively, in its lower tail.
+    """
+    relu = _as_leaky(f)
+    if relu is not None:
+        return relu
+    if len(f.pieces) == 1:
+        only = _lambdified(f.pieces[0].expr)
+        return lambda x: only(np.asarray(x, dtype=_floating(x)))
+    functions = [_lambdified(p.expr) for p in f.pieces]
+    edges = np.array([float(b) for b in f.kinks])
+
+    def evaluate(x: Array) -> Array:
+        x = np.asarray(x, dtype=_floating(x))
+        which = np.searchsorted(edges, x)
+        out = np.empty_like(x)
+        for i, g in enumerate(functions):
+            mask = which == i
+            out[mask] = g(x[mask])
+        return out
+
+    return evaluate
+
+
+def _floating(x: Any) -> Any:
+    dtype = np.asarray(x).dtype
+    return dtype if np.issubdtype(dtype, np.floating) else np.float64
+
+
+def _as_leaky(f: Nonlinearity) -> Vectorised | None:
+    """a z below zero, b z above: without masks, several times faster, and the case of every ReLU network."""
+    if f.kinks != (sp.S.Zero,):
+        return None
+    slopes = [sp.cancel(p.expr / z) for p in f.pieces]
+    if any(s.has(z) for s in slopes):
+        return None
+    a, b = (float(s) for s in slopes)
+    if (a, b) == (0.0, 1.0):
+        return lambda x: np.maximum(x, 0)
+    return lambda x: a * np.minimum(x, 0) + b * np.maximum(x, 0)
+
+
+@functools.lru_cache(maxsize=64)
+def _panels(kinks: tuple[float, ...], reach: float, nodes: int) -> tuple[Array, Array]:
+    """Gauss-Legendre nodes and weights times the Gaussian density, on panels of length <= 1 between the kinks."""
+    cuts = sorted({-reach, reach, *(b for b in kinks if -reach < b < reach)})
+    x, w = np.polynomial.legendre.leggauss(nodes)
+    xs, ws = [], []
+    for a, b in itertools.pairwise(cuts):
+        count = max(1, int(np.ceil(b - a)))
+        ends = np.linspace(a, b, count + 1)
+        for lo, hi in itertools.pairwise(ends):
+            xs.append((hi - lo) / 2 * x + (hi + lo) / 2)
+            ws.append((hi - lo) / 2 * w)
+    points, weights = np.concatenate(xs), np.concatenate(ws)
+    return points, weights * np.exp(-(points**2) / 2) / np.sqrt(2 * np.pi)
+
+
+def gauss_nodes(kinks: Sequence[float] = (), reach: float = 13.0, nodes: int = 24) -> tuple[Array, Array]:
+    """Nodes x and weights w with sum w g(x) = E g(z) for g smooth between the kinks.
+
+    Accuracy: panels of length at most 1, split at the kinks (a Gauss-Hermite rule over a kink converges like 1/n only);
+    what lies beyond |z| = reach is left out, 1e-38 of a bounded function at the default.
+    """
+    return _panels(tuple(float(b) for b in kinks), reach, nodes)
+
+
+def gauss_expectation(g: Vectorised, kinks: Sequence[float] = ()) -> float:
+    """E g(z) in float64 by composite Gauss-Legendre split at the kinks; about 1e-14 relative for smooth pieces."""
+    x, w = gauss_nodes(kinks)
+    return float(np.dot(w, g(x)))
+
+
+@dataclass(frozen=True)
+class HermiteConstants:
+    """Paper O's constants of a function, in floats.
+
+    mu0 = E f, mu1 = E z f, mu2^2 = E f^2 - mu0^2 - mu1^2; `second_moment` = E f^2; `derivative_second` = E f'^2
+    (None where f jumps: f' is then no function); `curvature` = E f'' = E[f He_2].
+    Accuracy: `error` bounds the error of each.
+    """
+
+    mu0: float
+    mu1: float
+    mu2: float
+    second_moment: float
+    curvature: float
+    derivative_second: float | None
+    error: float
+
+
+@functools.lru_cache(maxsize=512)
+def constants(f: Nonlinearity) -> HermiteConstants:
+    """The Hermite constants of f, from closed forms and enclosures, second moments without one by quadrature.
+
+    Source: H1, H2.
+    """
+    mu0, mu1, curvature = (_float(f, k) for k in (0, 1, 2))
+    second, error = _second_moment(f)
+    rest = second - mu0**2 - mu1**2
+    slope = f.derivative()
+    derivative_second, slope_error = (None, 0.0) if slope.deltas else _second_moment(slope)
+    # An affine function has mu2 = 0; the subtraction leaves rounding, which a square root would blow up.
+    mu2 = float(np.sqrt(rest)) if rest > 64 * np.finfo(float).eps * second else 0.0
+    worst = max(error / (2 * mu2) if mu2 else error, error, slope_error, 1e-16 * max(1.0, second))
+    return HermiteConstants(mu0, mu1, mu2, second, curvature, derivative_second, worst)
+
+
+def _second_moment(f: Nonlinearity) -> tuple[float, float]:
+    """E f^2 and a bound of its error: exact where closed, else the change between two orders of quadrature."""
+    if parts(f).rest is None:
+        exact = expectation(product(f, f))
+        if exact is not None:
+            value = float(enclose_expr(exact, 18)) if exact != 0 else 0.0
+            return value, 2.0**-52 * value
+    kinks = [float(b) for b in f.kinks]
+    g = vectorised(f)
+    low, high = (float(np.dot(w, g(x) ** 2)) for x, w in (gauss_nodes(kinks, nodes=n) for n in (20, 28)))
+    return high, abs(high - low) + 8 * float(np.finfo(float).eps) * high
+
+
+def _float(f: Nonlinearity, k: int) -> float:
+    try:
+        return float(enclose(f, 18, k))
+    except PrecisionError as error:
+        # A coefficient that cannot be told from zero at 18 digits is zero to float64.
+        if error.best is None or float(error.best.error) > 1e-17:
+            raise
+        return 0.0

@@ -1,0 +1,139 @@
+"""G4: how far k1 is from the kernel averaged over batches, by deterministic quadrature.
+
+Given its batch a neuron's weight is w + kappa b X^T y, kappa = c1 eta/(n m), b ~ N(0, 1). Averaged over batches its
+part across w* is sqrt(1/d + kappa^2 b^2 n E y^2) times a standard normal vector -- a scale mixture in b -- and the
+part along w* is N(kappa b tau, 1/d) with tau = sum_i y_i z_i of mean n mu1* and variance n Var(y z). k1 takes the
+Gaussian of the same covariance. Both operators are Gram matrices on the Hermite basis of
+numerics.kernels.truncated_spectrum; their difference is summed over sectors. (sum_i y_i^2 is taken at its mean: its
+fluctuation is of relative order n^-1/2 inside terms that are already of second order.)
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bulkedge.numerics.functions.functions import gauss_nodes, vectorised
+from bulkedge.numerics.kernels.spiked_spectrum import multiplicity
+from bulkedge.numerics.kernels.truncated_spectrum import angular_factor, hermite_table
+from bulkedge.numerics.steps.covariance import Step, label_moments, moment
+from bulkedge.theory.steps import covariance as symbols
+
+Array = NDArray[np.float64]
+Profile = Callable[[Array], list[Array]]
+
+
+@dataclass(frozen=True)
+class Weights:
+    """A discrete law of (component along w*, length across it), as nodes and weights."""
+
+    along: Array
+    across: Array
+    weight: Array
+
+
+def distance(step: Step, d: int, degree: int = 6, sectors: int = 2) -> float:
+    """Hilbert-Schmidt norm of T1* - T1 at dimension d, on Hermite degrees <= `degree` and sectors 0..`sectors`.
+
+    Accuracy: what is left out is of relative order 1/d: degree k of sector j scales as d^{-(k-j)/2} and the number of
+    its copies as d^j against squared elements of order d^{-2j}.
+    Source: G4 (paper F, Theorem 3.1).
+    """
+    mixture, gaussian = _laws(step, d)
+    profile = _profile(step, degree)
+    total = 0.0
+    for j in range(sectors + 1):
+        for parity in (0, 1):
+            basis = [(k, a) for k in range(j + parity, degree + 1, 2) for a in range(parity, k - j + 1, 2)]
+            difference = _gram(basis, j, d, mixture, profile) - _gram(basis, j, d, gaussian, profile)
+            total += multiplicity(d - 1, j) * float(np.sum(difference**2))
+    return math.sqrt(total)
+
+
+def _laws(step: Step, d: int) -> tuple[Weights, Weights]:
+    """The law averaged over batches and the Gaussian of the same covariance."""
+    n, m = round(step.alpha * d), round(step.beta * d)
+    kappa = moment(step, symbols.act[1]) * step.eta(d) / (n * m)
+    label2, mean1, twice = label_moments(step.functions()[1], step.noise)
+    energy = kappa**2 * n * label2
+    mean, spread = kappa * n * mean1, kappa * math.sqrt(n * (twice - mean1**2))
+    b, wb = _gauss_hermite(20)
+    e, we = _gauss_hermite(6)
+    x, wx = _gauss_hermite(20)
+    chi, wc = _chi(d - 1)
+    shape = np.ix_(b, e, x, chi)
+    along = shape[0] * (mean + spread * shape[1]) + shape[2] / math.sqrt(d)
+    across = np.sqrt(1 / d + energy * shape[0] ** 2) * shape[3]
+    weight = np.prod(np.broadcast_arrays(*np.ix_(wb, we, wx, wc)), axis=0)
+    mixture = Weights(*(np.broadcast_to(v, weight.shape).ravel() for v in (along, across, weight)))
+    spike = math.sqrt(1 / d + mean**2 + spread**2)
+    pair = np.ix_(x, chi)
+    flat = np.prod(np.broadcast_arrays(*np.ix_(wx, wc)), axis=0)
+    bulk = math.sqrt(1 / d + energy)
+    gaussian = Weights(*(np.broadcast_to(v, flat.shape).ravel() for v in (spike * pair[0], bulk * pair[1], flat)))
+    return mixture, gaussian
+
+
+def _gram(basis: list[tuple[int, int]], j: int, d: int, law: Weights, profile: Profile) -> Array:
+    length = np.hypot(law.along, law.across)
+    t = law.along / length
+    coefficients = profile(length)
+    root = np.sqrt(law.weight)
+    factor = np.stack([coefficients[k] * angular_factor(d, k, a, j, t) * root for k, a in basis])
+    return factor @ factor.T
+
+
+def _profile(step: Step, degree: int) -> Profile:
+    """c_k(r) = E[sigma(rz) h_k(z)]: r^p c_k(1) for a homogeneous activation, else by its Taylor series about r = 1."""
+    f, _ = step.functions()
+    p = f.homogeneity
+    sigma = vectorised(f)
+    kinks = [float(x) for x in f.kinks]
+    if p is not None:
+        z, w = gauss_nodes(kinks)
+        c = hermite_table(z, degree) @ (w * sigma(z))
+        return lambda r: [c[k] * r**p for k in range(degree + 1)]
+    # Chebyshev in r over the interval that matters; c_k is analytic around it.
+    return functools.partial(_interpolated, sigma, tuple(kinks), degree)
+
+
+def _interpolated(sigma: Callable[[Array], Array], kinks: tuple[float, ...], degree: int, r: Array) -> list[Array]:
+    low, high = float(r.min()), float(r.max())
+    count = 40
+    nodes = np.cos(np.pi * (np.arange(count) + 0.5) / count)
+    table = np.empty((count, degree + 1))
+    for i, node in enumerate(nodes):
+        radius = low + (high - low) * (node + 1) / 2
+        z, w = gauss_nodes([k / radius for k in kinks])
+        table[i] = hermite_table(z, degree) @ (w * sigma(radius * z))
+    fit = np.polynomial.chebyshev.chebvander(nodes, count - 1).T @ table * (2 / count)
+    fit[0] /= 2
+    position = 2 * (r - low) / (high - low) - 1
+    return [np.asarray(np.polynomial.chebyshev.chebval(position, fit[:, k])) for k in range(degree + 1)]
+
+
+@functools.lru_cache(maxsize=8)
+def _gauss_hermite(count: int) -> tuple[Array, Array]:
+    x, w = np.polynomial.hermite_e.hermegauss(count)
+    return x, w / w.sum()
+
+
+@functools.lru_cache(maxsize=32)
+def _chi(dimension: int) -> tuple[Array, Array]:
+    """Nodes and weights of the length of a standard normal vector: Gauss-Legendre where the density is above e^-35."""
+    x, w = np.polynomial.legendre.leggauss(30)
+    low, high = max(0.0, math.sqrt(dimension) - 7.0), math.sqrt(dimension) + 7.0
+    r = 0.5 * (high - low) * x + 0.5 * (high + low)
+    log_density = (dimension - 1) * np.log(r) - r**2 / 2
+    density = np.exp(log_density - log_density.max()) * w
+    return r, density / density.sum()
+
+
+def rate_trial(rng: np.random.Generator, size: int, step: Step) -> dict[str, float]:
+    """The distance at one dimension (deterministic: the generator is not used)."""
+    return {"distance": distance(step, size)}

@@ -1,0 +1,210 @@
+"""G6 for activations that are not homogeneous: the operator of k1 truncated at a Hermite degree, with an error.
+
+sigma(w.x) = sum_k c_k(|w|) h_k(w^.x) with c_k(r) = E[sigma(rz) h_k(z)]. About the spike w* = e_1,
+
+    h_k(w^.x) = sum_a sqrt(C(k,a)) t^a (1-t^2)^{(k-a)/2} h_a(x_1) h_{k-a}(v.x_perp),  t = w^.e_1,  v a unit vector,
+
+and the average over v of h_m(v.x_perp) Y_j(v) is sqrt(q_{m,j}) times a normalised function of x_perp, q_{m,j} =
+E[s^m P_j(s)] on the sphere of R^{d-1}. So T = F F^T on the basis (k, a), its columns the quadrature points of w.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.polynomial import chebyshev
+from numpy.typing import NDArray
+from scipy.special import eval_genlaguerre, gammaln
+
+from bulkedge.numerics.functions.functions import gauss_nodes, vectorised
+from bulkedge.numerics.kernels.spiked_spectrum import (
+    Array,
+    check_inputs,
+    direction_rule,
+    gram_eigen,
+    legendre_table,
+    multiplicity,
+    truncation_error,
+)
+from bulkedge.theory.functions import parse
+from bulkedge.theory.functions.nonlinearity import Nonlinearity, nonlinearity
+from bulkedge.theory.numbers.errors import InputError, PrecisionError
+
+MAX_HERMITE = 40
+INTERPOLATION = 96  # Chebyshev nodes in log r: c_k is analytic for |arg r| < pi/4
+
+
+@dataclass(frozen=True)
+class TruncatedSector:
+    """The spectrum of the truncated operator in sector j, one parity of k - j.
+
+    Shapes/units: `basis` row i = (k, a): the function of Hermite degree k with h_a along the spike; `eigenvalues`
+    descending, each `multiplicity` times; column i of `vectors` holds eigenfunction i.
+    Accuracy: `errors` bounds what higher degrees would add (tested, as for the homogeneous case).
+    """
+
+    d: int
+    j: int
+    parity: int
+    multiplicity: int
+    basis: NDArray[np.int64]
+    eigenvalues: Array
+    errors: Array
+    vectors: Array
+
+    def eigenfunction(self, i: int, X: Array, spike: Array, axis: Array | None = None) -> Array:
+        """Values of eigenfunction i at the rows of X (unit norm under N(0, I_d)); `axis` as for Eigenfunction.
+
+        Errors: InputError where j >= 1 and `axis` is missing.
+        """
+        along = X @ spike
+        rest = X - np.outer(along, spike)
+        length = np.linalg.norm(rest, axis=1)
+        hermite = hermite_table(along, int(self.basis[:, 0].max()))
+        order = 0.5 * (self.d - 1) - 1 + self.j
+        values = np.zeros(len(X))
+        for (k, a), weight in zip(self.basis, self.vectors[:, i], strict=True):
+            b = (k - a - self.j) // 2
+            log_norm = self.j * math.log(2) + gammaln(b + order + 1) - gammaln(b + 1) - gammaln(0.5 * (self.d - 1))
+            radial = (-1.0) ** b * length**self.j * eval_genlaguerre(b, order, length**2 / 2)
+            values += weight * hermite[a] * radial * math.exp(-log_norm / 2)
+        if self.j == 0:
+            return values
+        if axis is None:
+            raise InputError("axis", f"sector j = {self.j} is degenerate", "give a unit vector orthogonal to the spike")
+        cosine = np.clip(rest @ axis / np.where(length > 0, length, 1.0), -1.0, 1.0)
+        zonal = legendre_table(self.d - 1, self.j, cosine)[-1] if self.d > 2 else cosine
+        return values * math.sqrt(self.multiplicity) * zonal
+
+
+def truncated_sector(
+    d: int, A: float, B: float, activation: Nonlinearity, j: int = 0, parity: int = 0, degree: int = 16
+) -> TruncatedSector:
+    """The spectrum of k1 for any activation, cut at a Hermite degree, in sector j and parity of k - j.
+
+    Valid for: d >= 2, A > 0, B > -A, sigma square-integrable under the widened Gaussian (variance above that of
+    every |w|); degree <= 40.
+    Errors: InputError outside; PrecisionError where the degrees do not resolve the activation.
+    Source: G6, extended.
+    """
+    check_inputs(d, A, B)
+    d, A, B = int(d), float(A), float(B)
+    activation = nonlinearity(activation, "activation")
+    j, parity = parse.integer(j, "j", minimum=0), parse.integer(parity, "parity", minimum=0, maximum=1)
+    degree = parse.integer(degree, "degree")
+    copies = multiplicity(d - 1, j)
+    if copies == 0:
+        raise InputError("j", f"there is no sector {j} in dimension {d}", "in dimension 2 only j = 0, 1 exist")
+    if not j <= degree <= MAX_HERMITE:
+        raise InputError("degree", f"{degree} is out of range", f"give {j}..{MAX_HERMITE}")
+    if any(piece.growth.c2 > 0 for piece in activation.pieces):
+        raise InputError(
+            "activation", "it grows like exp(c z^2), so that E sigma(w.x)^2 is infinite", "tame its growth"
+        )
+    pairs = [(k, a) for k in range(j + parity, degree + 1, 2) for a in range(parity, k - j + 1, 2)]
+    basis = np.array(pairs, dtype=np.int64).reshape(-1, 2)
+    t, half_weight, coefficients, _ = _average(d, A, B, activation, degree)
+    factor = np.empty((len(basis), half_weight.size))
+    for i, (k, a) in enumerate(basis):
+        angular = angular_factor(d, int(k), int(a), j, t)
+        factor[i] = (coefficients[k] * half_weight * angular[:, None]).ravel()
+    vectors, values = gram_eigen(factor)
+    # Rows are ordered by degree: the first half of the degrees is a compression.
+    half = int(np.searchsorted(basis[:, 0], degree // 2, side="right"))
+    errors = truncation_error(values, factor, max(1, half)) + 3e-14 * values[0]
+    if activation.degree is not None and activation.degree <= degree:
+        errors = np.full_like(values, 1e-13 * values[0])
+    if values[0] > 0 and not errors[0] < values[0] / 2:
+        raise PrecisionError(
+            f"Hermite degrees up to {degree} do not resolve this activation at these variances "
+            "(E sigma(w.x)^2 may be infinite)"
+        )
+    return TruncatedSector(d, j, parity, copies, basis, values, errors, vectors)
+
+
+def mean_square(d: int, A: float, B: float, activation: Nonlinearity, degree: int = 16) -> float:
+    """E sigma(w.x)^2 over weights and inputs: the sum of all eigenvalues of all sectors (the degrees cut off as well).
+
+    `degree` only sets the rule, which the sectors share. Accuracy: that of the quadrature, 1e-12.
+    """
+    _, half_weight, _, square = _average(d, A, B, activation, degree)
+    return float(np.sum(half_weight**2 * square))
+
+
+@functools.lru_cache(maxsize=2)  # every sector of a spectrum averages over the same weights
+def _average(
+    d: int, A: float, B: float, activation: Nonlinearity, degree: int
+) -> tuple[Array, Array, tuple[Array, ...], Array]:
+    """The rule over w: t, roots of the weights (t by |xi|), c_k(|w|) for k = 0..degree, and E sigma(|w| z)^2."""
+    t, sine, log_u = direction_rule(d, A, B, 0.0, 64 + 32 * degree)
+    radius, log_radial = _radii(d)
+    # |w| for every pair (direction, length of the underlying isotropic vector): |w|^2 = |xi|^2 A/(d (1 - c t^2)),
+    # c = B/(A + B); 1 - c t^2 without cancellation.
+    stretch = np.sqrt(A / (d * (A + B * sine**2) / (A + B)))
+    *coefficients, square = _coefficients(activation, np.outer(stretch, radius), degree)
+    return t, np.exp(0.5 * (log_u[:, None] + log_radial[None, :])), tuple(coefficients), square
+
+
+def _radii(d: int) -> tuple[Array, Array]:
+    """Nodes and log weights of |xi|, xi ~ N(0, I_d): Gauss-Legendre where the chi density is above e^-50."""
+    x, w = np.polynomial.legendre.leggauss(48)
+    low, high = max(0.0, math.sqrt(d) - 8.0), math.sqrt(d) + 9.0
+    r = 0.5 * (high - low) * x + 0.5 * (high + low)
+    log_density = (d - 1) * np.log(r) - r**2 / 2 - (0.5 * d - 1) * math.log(2.0) - gammaln(0.5 * d)
+    # gammaln loses digits at large d; the weights sum to one.
+    log_weight = log_density + np.log(0.5 * (high - low) * w)
+    return r, log_weight - np.log(np.sum(np.exp(log_weight)))
+
+
+def _coefficients(activation: Nonlinearity, lengths: Array, degree: int) -> list[Array]:
+    """c_k(r) = E[sigma(rz) h_k(z)], k = 0..degree, and last E sigma(rz)^2 on a grid of r, by interpolation in log r."""
+    low, high = math.log(float(lengths.min())), math.log(float(lengths.max()))
+    nodes = np.cos(np.pi * (np.arange(INTERPOLATION) + 0.5) / INTERPOLATION)
+    sigma = vectorised(activation)
+    kinks = [float(b) for b in activation.kinks]
+    table = np.empty((INTERPOLATION, degree + 2))
+    for i, node in enumerate(nodes):
+        r = math.exp(low + (high - low) * (node + 1) / 2)
+        z, weight = gauss_nodes([b / r for b in kinks])
+        with np.errstate(over="ignore", invalid="ignore"):
+            values = sigma(r * z)
+            table[i, :-1] = hermite_table(z, degree) @ (weight * values)
+            table[i, -1] = weight @ values**2
+    if not (np.all(np.abs(table[:, :-1]) < 1e150) and np.all(table[:, -1] < 1e300)):  # its square must be finite too
+        raise InputError(
+            "spike", "the activation overflows double precision at this variance", "give smaller variances"
+        )
+    fit = chebyshev.chebvander(nodes, INTERPOLATION - 1).T @ table * (2 / INTERPOLATION)
+    fit[0] /= 2
+    position = 2 * (np.log(lengths) - low) / (high - low) - 1
+    return [np.asarray(chebyshev.chebval(position, fit[:, k]), dtype=np.float64) for k in range(degree + 2)]
+
+
+def hermite_table(x: Array, degree: int) -> Array:
+    """h_k(x) = He_k(x)/sqrt(k!), k = 0..degree."""
+    h = np.empty((degree + 1, x.size))
+    h[0] = 1.0
+    if degree >= 1:
+        h[1] = x
+    for k in range(1, degree):
+        h[k + 1] = (x * h[k] - math.sqrt(k) * h[k - 1]) / math.sqrt(k + 1)
+    return h
+
+
+def angular_factor(d: int, k: int, a: int, j: int, t: Array) -> Array:
+    """sqrt(C(k,a) q_{k-a,j}) t^a (1-t^2)^{(k-a)/2}: the component of h_k(w^.x) on the basis function (k, a)."""
+    log_front = 0.5 * (math.log(math.comb(k, a)) + _log_monomial(d - 1, k - a, j))
+    front: Array = math.exp(log_front) * t**a * np.maximum(1 - t**2, 0.0) ** ((k - a) / 2)
+    return front
+
+
+def _log_monomial(dimension: int, m: int, j: int) -> float:
+    """log E[s^m P_j(s)], s the first coordinate of a uniform point of the sphere of R^dimension, m - j even."""
+    half = dimension / 2
+    value = gammaln(m + 1) - m * math.log(2) - gammaln((m - j) / 2 + 1)
+    # A ratio of Gamma functions at large arguments, as a product: gammaln alone would lose digits.
+    steps = (m + j) // 2
+    return float(value - sum(math.log(half + i) for i in range(steps)))

@@ -1,0 +1,278 @@
+"""tau* and kappa* of a pair (O4), with a certificate that the minimum is the global one.
+
+sqrt(tau) is an L2 distance, sqrt tau(kappa) = |g - S_kappa| with S_kappa(z) = S(kappa z), S(y) = E sigma(y + xi). So it
+is Lipschitz in kappa with the constant |d S_kappa/d kappa| <= min(sup |S'|, (phi(0)/kappa^3 int y^2 S'(y)^2 dy)^(1/2)),
+and branch and bound over a bracket gives a lower bound of tau* from evaluations alone. Outside the bracket S_kappa is
+close to its limit (bounded activations), or too large (activations that grow linearly).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.integrate import trapezoid
+from scipy.interpolate import BSpline, make_interp_spline
+
+from bulkedge.numerics.functions.functions import gauss_nodes
+from bulkedge.numerics.risk.conditional import local_moments
+from bulkedge.theory.numbers.errors import InputError
+
+Array = NDArray[np.float64]
+Function = Callable[[Array], Array]
+
+NODE_REACH = 10.0  # of the quadrature of z1
+TOLERANCE = 1e-6
+REACH = 40.0  # of the table of S; beyond it S is taken from its asymptote
+SPACING = 0.02
+DEFAULT_BRACKET = 50.0
+MAX_BRACKET = 1e5
+MAX_EVALUATIONS = 60_000
+DENSITY = 1 / math.sqrt(2 * math.pi)  # phi(0)
+
+
+@dataclass(frozen=True)
+class Floor:
+    """tau* of a pair.
+
+    `tau` is the smallest value found, at `kappa` (+-inf if the infimum is not attained); `lower` <= tau* <= `tau`
+    (`quadrature` bounds the error of an evaluation and is included in `lower`). The certificate covers |kappa| <=
+    `bracket`, and all kappa if `everywhere`; `certified` is False where no Lipschitz constant exists.
+    """
+
+    tau: float
+    kappa: float
+    lower: float
+    bracket: float
+    everywhere: bool
+    certified: bool
+    attained: bool
+    quadrature: float
+
+
+@dataclass(frozen=True)
+class _Smoothed:
+    """S as a spline on [-REACH, REACH], linear beyond with the slopes and intercepts at +inf and -inf."""
+
+    spline: BSpline
+    slopes: tuple[float, float] | None  # at +inf, -inf; None if S has no asymptote
+    offsets: tuple[float, float] | None
+    lipschitz: float | None
+
+    def __call__(self, y: Array) -> Array:
+        inside = np.clip(y, -REACH, REACH)
+        value: Array = self.spline(inside)
+        if self.slopes is None:
+            return value
+        assert self.offsets is not None
+        for sign, slope, offset in zip((1, -1), self.slopes, self.offsets, strict=True):
+            edge = float(self.spline(sign * REACH))
+            # From the edge's value to the asymptote like 1/y: exact where they agree (all but arctan's kind).
+            outside = sign * y > REACH
+            asymptote = slope * y + offset
+            value = np.where(
+                outside,
+                asymptote + (edge - slope * sign * REACH - offset) * REACH / np.maximum(np.abs(y), REACH),
+                value,
+            )
+        return value
+
+
+def _smooth(activation: Function, kinks: Sequence[float]) -> _Smoothed:
+    grid = np.arange(-REACH, REACH + SPACING / 2, SPACING)
+    moments = local_moments(activation, kinks, grid, np.ones_like(grid))
+    spline = make_interp_spline(grid, moments.mean, k=5)
+    slope = moments.slope
+    far = np.abs(grid) > 0.75 * REACH
+    with np.errstate(over="ignore", invalid="ignore"):
+        probes = activation(np.array([1e6, 1e7, -1e6, -1e7]))
+    asymptotes = []
+    for sign, (near, away), edge in ((1, probes[:2], slope[-1]), (-1, probes[2:], slope[0])):
+        if not (np.isfinite(near) and np.isfinite(away)):
+            return _Smoothed(spline, None, None, _lipschitz(slope, far))
+        s = (away - near) / (sign * 9e6)
+        s = 0.0 if abs(s) < 1e-6 else s
+        offset = near - s * sign * 1e6
+        # An asymptote: the slope seen from afar is the slope at the table's edge, up to a decay like 1/y^2.
+        if not (np.isfinite(s) and abs(s - edge) < 1e-2 * (1 + abs(s)) and abs(away - near - s * sign * 9e6) < 1e-4):
+            return _Smoothed(spline, None, None, _lipschitz(slope, far))
+        asymptotes.append((float(s), float(offset)))
+    (up, up_offset), (down, down_offset) = asymptotes
+    return _Smoothed(spline, (up, down), (up_offset, down_offset), _lipschitz(slope, far))
+
+
+def _lipschitz(slope: Array, far: NDArray[np.bool_]) -> float | None:
+    """sup |S'|, or None if it grows towards the table's ends."""
+    top, outer = float(np.max(np.abs(slope))), float(np.max(np.abs(slope[far])))
+    inner = float(np.max(np.abs(slope[~far])))
+    if outer > 1.001 * inner + 1e-9:
+        return None
+    return top + float(np.max(np.abs(np.diff(slope))))  # between two entries S' moves by less than the largest jump
+
+
+@dataclass(frozen=True)
+class Criterion:
+    """tau(kappa) of a pair as a function of an array of kappa."""
+
+    smoothed: _Smoothed
+    z: Array
+    weights: Array
+    link: Array
+
+    def __call__(self, kappa: Array) -> Array:
+        kappa = np.atleast_1d(np.asarray(kappa, dtype=np.float64))
+        out = np.empty(len(kappa))
+        chunk = max(1, 2_000_000 // len(self.z))
+        for start in range(0, len(kappa), chunk):
+            part = slice(start, start + chunk)
+            gap = self.link - self.smoothed(kappa[part, None] * self.z)
+            out[part] = gap**2 @ self.weights
+        return out
+
+    def at_infinity(self, sign: int) -> float:
+        """lim tau(kappa), kappa -> sign inf, for an activation that is bounded."""
+        assert self.smoothed.offsets is not None
+        up, down = self.smoothed.offsets[:: 1 if sign > 0 else -1]
+        return float((self.link - np.where(self.z > 0, up, down)) ** 2 @ self.weights)
+
+
+def criterion(
+    activation: Function, link: Function, kinks: Sequence[float] = (), link_kinks: Sequence[float] = (), nodes: int = 12
+) -> Criterion:
+    """The criterion of a pair of float functions; panels are refined towards 0, where S_kappa becomes steep."""
+    cuts = [0.0, *(sign * 2.0**-k for k in range(1, 16) for sign in (1, -1))]
+    z, weights = gauss_nodes((*link_kinks, *cuts), nodes=nodes, reach=NODE_REACH)
+    return Criterion(_smooth(activation, kinks), z, weights, link(z))
+
+
+def floor(
+    activation: Function,
+    link: Function,
+    kinks: Sequence[float] = (),
+    link_kinks: Sequence[float] = (),
+    *,
+    degree: int | None = None,
+    tolerance: float = TOLERANCE,
+) -> Floor:
+    """tau*, kappa* and the certificate.
+
+    Shapes/units: `degree` of a polynomial activation (its criterion is a polynomial, minimised by its roots).
+    Accuracy: tau - lower <= tolerance E g^2 where the certificate closes; the quadrature's error is the change between
+    two orders.
+    Errors: InputError for a link without a finite second moment.
+    Source: O4.
+    """
+    c = criterion(activation, link, kinks, link_kinks)
+    second = float(c.link**2 @ c.weights)
+    if not math.isfinite(second):
+        raise InputError("LINK", "has no finite variance", "choose another")
+    fine = criterion(activation, link, kinks, link_kinks, nodes=18)
+    if degree is not None:
+        return _polynomial(c, fine, degree)
+    s = c.smoothed
+    # Without an asymptote S is known where the table is: |kappa z| <= REACH for all |z| <= NODE_REACH.
+    widest = DEFAULT_BRACKET if s.slopes is not None else REACH / NODE_REACH
+    grid = np.concatenate([np.linspace(0, 4, 81), np.geomspace(4.1, max(widest, 4.2), 40)])
+    grid = grid[grid <= widest]
+    grid = np.concatenate([-grid[:0:-1], grid])
+    values = c(grid)
+    kappa, tau = _polish(c, grid, int(np.argmin(values)))
+    tau = max(tau, 0.0)
+    quadrature = float(np.max(np.abs(fine(grid) - values))) + 1e-14 * second
+    bracket, everywhere, outside = widest, False, math.inf
+    attained = True
+    if s.slopes == (0.0, 0.0):
+        # |S_kappa - S_inf|^2 <= phi(0) int r^2/kappa, r = S minus its limit.
+        limits = {sign: c.at_infinity(sign) for sign in (1, -1)}
+        sign = min(limits, key=lambda k: limits[k])
+        lowest, energy = math.sqrt(max(limits[sign], 0.0)), DENSITY * _tail_energy(s)
+        attained = limits[sign] > tau + 1e-9 * second + quadrature
+        if attained:
+            needed = energy / (lowest - math.sqrt(tau)) ** 2
+            bracket, everywhere = (max(2.0, needed), True) if needed <= MAX_BRACKET else (widest, False)
+        else:
+            kappa, tau, everywhere = sign * math.inf, max(limits[sign], 0.0), True
+            outside = max(lowest - math.sqrt(energy / bracket), 0.0) ** 2
+    elif s.slopes is not None:
+        assert s.offsets is not None
+        # |S_kappa| >= kappa |hom| - sup |S - hom|.
+        y = np.linspace(-REACH, REACH, 4001)
+        rest = float(np.max(np.abs(s(y) - np.where(y > 0, s.slopes[0] * y, s.slopes[1] * y))))
+        growth = math.sqrt((s.slopes[0] ** 2 + s.slopes[1] ** 2) / 2)
+        bracket, everywhere = (math.sqrt(second) + math.sqrt(tau) + rest) / growth, True
+    if s.lipschitz is None:
+        return Floor(tau, kappa, 0.0, bracket, False, False, attained, quadrature)
+    lower = min(_lower_bound(c, bracket, tau, tolerance * second, quadrature), outside)
+    return Floor(tau, kappa, min(lower, tau), bracket, everywhere, True, attained, quadrature)
+
+
+def _polynomial(c: Criterion, fine: Criterion, degree: int) -> Floor:
+    """A polynomial activation of degree L: tau is a polynomial of degree 2 L in kappa, its minimum one of its roots."""
+    points = 2 * np.cos(np.pi * (np.arange(2 * degree + 1) + 0.5) / (2 * degree + 1))
+    fit = np.polynomial.Chebyshev.fit(points, fine(points), 2 * degree, domain=[-2, 2])
+    quadrature = float(np.max(np.abs(fine(points) - c(points)))) + 1e-13 * float(np.max(np.abs(fine(points))))
+    roots = fit.deriv().roots() if degree else np.zeros(1)
+    real = np.real(roots[np.abs(np.imag(roots)) < 1e-6 * (1 + np.abs(roots))])
+    real = real if len(real) else np.zeros(1)
+    values = fit(real)
+    best = int(np.argmin(values))
+    tau = max(float(values[best]), 0.0)
+    return Floor(tau, float(real[best]), max(tau - quadrature, 0.0), math.inf, True, True, True, quadrature)
+
+
+def _polish(c: Criterion, grid: Array, best: int) -> tuple[float, float]:
+    """Golden-section refinement of the best grid point between its neighbours."""
+    from scipy.optimize import minimize_scalar
+
+    low, high = grid[max(best - 1, 0)], grid[min(best + 1, len(grid) - 1)]
+    found = minimize_scalar(
+        lambda k: float(c(np.array([k]))[0]), bounds=(low, high), method="bounded", options={"xatol": 1e-10}
+    )
+    value = float(c(grid[best : best + 1])[0])
+    return (float(found.x), float(found.fun)) if found.fun < value else (float(grid[best]), value)
+
+
+def _tail_energy(s: _Smoothed) -> float:
+    """int (S - S(+-inf))^2 dy, the part beyond the table bounded by a decay like 1/y."""
+    assert s.offsets is not None
+    y = np.linspace(-REACH, REACH, 16001)
+    r2 = (s(y) - np.where(y > 0, s.offsets[0], s.offsets[1])) ** 2
+    return float(trapezoid(r2, y) + 2 * REACH * (r2[0] + r2[-1]))
+
+
+def _steepness(s: _Smoothed) -> float | None:
+    """phi(0) int y^2 S'(y)^2 dy, or None where it diverges (an activation that grows)."""
+    if s.slopes != (0.0, 0.0):
+        return None
+    y = np.linspace(-REACH, REACH, 16001)
+    f = (y * s.spline(y, 1)) ** 2
+    return DENSITY * float(trapezoid(f, y) + 2 * REACH * (f[0] + f[-1]))
+
+
+def _lower_bound(c: Criterion, bracket: float, tau: float, tolerance: float, quadrature: float) -> float:
+    """A lower bound of tau over |kappa| <= bracket, by branch and bound on sqrt(tau)."""
+    assert c.smoothed.lipschitz is not None
+    top, steep = c.smoothed.lipschitz, _steepness(c.smoothed)
+    target = math.sqrt(max(tau - tolerance, 0.0))
+    # Cells: centres and half widths; geometric beyond 1, because the Lipschitz constant falls there.
+    ends = np.concatenate([np.linspace(0, 1, 9), np.geomspace(1.1, max(bracket, 1.2), 60)])
+    ends = np.concatenate([-ends[:0:-1], ends])
+    centre, half = (ends[1:] + ends[:-1]) / 2, np.diff(ends) / 2
+    lowest, evaluations = math.inf, 0
+    while len(centre):
+        nearest = np.maximum(np.abs(centre) - half, 0.0)
+        with np.errstate(divide="ignore"):
+            slope = np.full(len(centre), top) if steep is None else np.minimum(top, np.sqrt(steep / nearest**3))
+        bound = np.sqrt(np.maximum(c(centre) - quadrature, 0.0)) - slope * half
+        evaluations += len(centre)
+        done = (bound >= target) | (half < 1e-9)
+        if evaluations > MAX_EVALUATIONS:
+            done[:] = True
+        if np.any(done):
+            lowest = min(lowest, float(np.min(bound[done])))
+        centre, half = centre[~done], half[~done] / 2
+        centre, half = np.concatenate([centre - half, centre + half]), np.concatenate([half, half])
+    return max(lowest, 0.0) ** 2

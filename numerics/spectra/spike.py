@@ -1,0 +1,239 @@
+"""Spikes in numbers (O2, R3): predicted outliers, overlaps and fluctuations; strengths with confidence intervals.
+
+The formulas are those of theory/spectra/spike.py, compiled once; here they meet arrays, a noise scale and finite sizes.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import sympy as sp
+from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import brentq
+from scipy.special import ndtri
+
+from bulkedge.numerics.spectra.marchenko_pastur import Floats, MarchenkoPastur
+from bulkedge.numerics.trials.domain import finite, positive
+from bulkedge.theory.numbers.errors import InputError
+from bulkedge.theory.numbers.symbols import c, psi, x
+from bulkedge.theory.spectra import spike as theory
+
+_RATIO = {"rectangular": psi, "covariance": c, "wishart": c}
+_EITHER_SIGN = ("wigner", "wishart")
+
+
+@functools.cache
+def _compiled(name: str, field: str) -> Callable[..., Floats]:
+    """A formula of a map as a function of (strength or position, ratio)."""
+    law: theory.SpikeMap = {m.name: m for m in theory.MAPS}[name]
+    expression = dict(law.overlaps)[field] if field in dict(law.overlaps) else getattr(law, field)
+    argument = x if field == "inverse" else law.strength
+    compiled: Callable[..., Floats] = sp.lambdify((argument, _RATIO.get(name, psi)), expression, "numpy", cse=True)
+    return compiled
+
+
+@dataclass(frozen=True)
+class Interval:
+    """An estimated strength and the ends of its confidence interval, at the stated level."""
+
+    value: float
+    lower: float
+    upper: float
+    level: float
+
+
+@dataclass(frozen=True)
+class SpikedModel:
+    """One ensemble at a ratio and a noise scale, vectorised over strengths.
+
+    `scale` is the noise's standard deviation for "rectangular" and "wigner" (entries of variance scale^2/d, scale^2/n)
+    and its variance for "covariance" and "wishart" (spikes are then in the same units as the scale).
+    Valid for: spikes of fixed strength and rank as the sizes grow; orthogonal vectors (else see `spikes_of`).
+    Source: O2, R3.
+    """
+
+    law: theory.SpikeMap
+    ratio: float
+    scale: float = 1.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "ratio", positive(self.ratio, "ratio"))
+        object.__setattr__(self, "scale", positive(self.scale, "scale"))
+
+    @property
+    def edges(self) -> tuple[float, float]:
+        """The bulk's lower and upper edge, in the units of the outlier."""
+        if self.law.name == "rectangular":
+            lower, upper = MarchenkoPastur(self.ratio).singular_values().edges
+            return self.scale * lower, self.scale * upper
+        if self.law.name in ("covariance", "wishart"):
+            return MarchenkoPastur(self.ratio, self.scale).edges
+        return -2 * self.scale, 2 * self.scale
+
+    @property
+    def threshold(self) -> float:
+        """The strength above which there is an outlier above the bulk (for spikes below the bulk see `above`)."""
+        ratio = _RATIO.get(self.law.name)
+        value = self.law.threshold.subs(ratio, sp.Float(self.ratio, 17)) if ratio is not None else self.law.threshold
+        return self.scale * float(value)
+
+    def above(self, strength: ArrayLike) -> NDArray[np.bool_]:
+        """Whether there is an outlier."""
+        t = self._strength(strength)
+        if self.law.name == "rectangular":
+            return np.asarray(t**4 > self.ratio)
+        if self.law.name == "wishart":
+            return np.asarray(((t - self.ratio) ** 2 > self.ratio) & (t != 0))
+        return np.asarray((t - 1) ** 2 > self.ratio if self.law.name == "covariance" else t**2 > 1)
+
+    def outlier(self, strength: ArrayLike) -> Floats:
+        """The outlier's limit position, or the edge that the spike does not leave."""
+        return self.scale * self._where_above(strength, "outlier", _compiled(self.law.name, "edge"))
+
+    def overlap(self, name: str, strength: ArrayLike) -> Floats:
+        """The squared overlap of the sample's vector with the spike's: "d" or "N"; "vector" or "scores"; "vector"."""
+        if name not in dict(self.law.overlaps):
+            names = ", ".join(repr(n) for n, _ in self.law.overlaps)
+            raise InputError("name", f"{name!r} is not an overlap of the {self.law.name} model", f"choose from {names}")
+        return self._where_above(strength, name, lambda t, _: np.zeros_like(t))
+
+    def sd(self, strength: ArrayLike, size: int, *, beta: int = 1) -> Floats:
+        """The standard deviation of the outlier's position at a finite size (d, n or n; see theory.spectra.spike).
+
+        Valid for: Gaussian noise, real (beta = 1) or complex (beta = 2); fluctuations are Gaussian to leading order.
+        Convention: 0 within the threshold, where the edge fluctuates on the Tracy-Widom scale instead.
+        """
+        if isinstance(size, bool) or not isinstance(size, int | np.integer) or size < 1:
+            raise InputError("size", f"{size!r} is not a size", "give a positive integer")
+        if beta not in (1, 2):
+            raise InputError("beta", f"{beta!r} is neither 1 (real) nor 2 (complex)", "give 1 or 2")
+        variance = self._where_above(strength, "variance", lambda t, _: np.zeros_like(t))
+        return self.scale * np.sqrt(variance / (size * beta))
+
+    def strength(self, observed: ArrayLike) -> Floats:
+        """The inverse map: the strength whose outlier is at `observed`.
+
+        Errors: InputError for a value that lies within the bulk's edges (no strength is seen there).
+        """
+        positions = finite(observed, "observed")
+        if not np.all(np.isfinite(positions)):
+            raise InputError("observed", "holds an infinite number", "give numbers up to 1e50")
+        lower, upper = self.edges
+        below = positions < lower
+        if self.law.name in ("rectangular", "covariance"):  # positive; at ratio >= 1 no spike is seen below the bulk
+            below &= (positions > 0) & (self.law.name == "covariance" and self.ratio < 1)
+        elif self.law.name == "wishart" and self.ratio >= 1:
+            below &= positions != 0  # zeros belong to the noise
+        outside = (positions > upper) | below
+        if not np.all(outside):
+            raise InputError("observed", "holds a value that is no outlier", f"give values beyond the edge {upper:.6g}")
+        return self.scale * _compiled(self.law.name, "inverse")(positions / self.scale, self.ratio)
+
+    def interval(self, observed: float, size: int, *, level: float = 0.95, beta: int = 1) -> Interval:
+        """The strength read from one outlier, with a confidence interval.
+
+        The interval holds the strengths whose predicted position is within the Gaussian quantile of the observed one
+        (a test inverted, so that it stays right where the map flattens towards the threshold). Whether there is a spike
+        at all is another question, answered by numerics.spectra.tracy_widom.
+        Valid for: Gaussian noise and sizes at which the fluctuation is small against the distance to the edge.
+        """
+        if not 0 < level < 1:
+            raise InputError("level", f"{level!r} is not a confidence level", "give a number in (0, 1)")
+        value = float(self.strength(observed))
+        quantile = float(ndtri((1 + level) / 2))
+        # Outwards is away from the noise: to larger strengths above the bulk, to smaller ones below it.
+        outward = 1.0 if observed > sum(self.edges) / 2 else -1.0
+        centre, edge = {
+            "rectangular": (0.0, self.ratio**0.25),
+            "covariance": (1.0, outward * self.ratio**0.5),
+            "wigner": (0.0, outward),
+            "wishart": (self.ratio, outward * self.ratio**0.5),
+        }[self.law.name]
+        base = self.scale * centre
+        threshold = base + self.scale * edge
+
+        def gap(strength: float, sign: float) -> float:
+            position = float(self.outlier(strength)) + sign * outward * quantile * float(
+                self.sd(strength, size, beta=beta)
+            )
+            return outward * (position - observed)
+
+        inner = float(brentq(gap, threshold, value, args=(1.0,), xtol=1e-13))
+        far = value
+        for _ in range(200):
+            if gap(far, -1.0) > 0:
+                break
+            far = self._further(far, outward, base)
+        outer = float(brentq(gap, value, far, args=(-1.0,), xtol=1e-13)) if gap(far, -1.0) > 0 else far
+        return Interval(value, min(inner, outer), max(inner, outer), level)
+
+    def _further(self, strength: float, outward: float, base: float) -> float:
+        if self.law.name == "covariance" and outward < 0:
+            return strength / 1.5  # a population eigenvalue stays positive
+        return base + (strength - base) * 1.5
+
+    def _strength(self, strength: ArrayLike) -> Floats:
+        values = finite(strength, "strength") / self.scale
+        if self.law.name not in _EITHER_SIGN and np.any(values <= 0):
+            raise InputError("strength", "holds a number that is not positive", "give positive numbers")
+        if not np.all(np.isfinite(values)):
+            raise InputError("strength", "holds an infinite number", "give numbers up to 1e50")
+        return values
+
+    def _where_above(self, strength: ArrayLike, field: str, otherwise: Callable[..., Floats]) -> Floats:
+        t = self._strength(strength)
+        above = self.above(strength)
+        # A strength that is safely above stands in where the formula does not apply.
+        safe = np.where(above, t, 2 + 2 * self.ratio)
+        inside = np.where(above, 2.0, t)
+        return np.where(above, _compiled(self.law.name, field)(safe, self.ratio), otherwise(inside, self.ratio))
+
+
+def rectangular(ratio: float, scale: float = 1.0) -> SpikedModel:
+    """W0 + theta u v^T, W0 d x N with entries of variance scale^2/d, ratio psi = N/d (O2)."""
+    return SpikedModel(theory.RECTANGULAR, ratio, scale)
+
+
+def covariance(ratio: float, scale: float = 1.0) -> SpikedModel:
+    """(1/n) X^T X with population eigenvalue ell and bulk `scale`, ratio c = p/n (R3)."""
+    return SpikedModel(theory.COVARIANCE, ratio, scale)
+
+
+def wishart(ratio: float, scale: float = 1.0) -> SpikedModel:
+    """W + theta v v^T, W = (1/n) X^T X with entries of variance `scale`, ratio c = p/n; either sign (R3)."""
+    return SpikedModel(theory.WISHART, ratio, scale)
+
+
+def wigner(scale: float = 1.0) -> SpikedModel:
+    """H + theta v v^T, H symmetric n x n with off-diagonal variance scale^2/n; strengths of either sign (R3)."""
+    return SpikedModel(theory.WIGNER, 1.0, scale)
+
+
+@dataclass(frozen=True)
+class Spikes:
+    """The singular triples of a low-rank signal: strengths (decreasing), left (d x r), right (N x r) vectors."""
+
+    strengths: Floats
+    left: Floats
+    right: Floats
+
+
+def spikes_of(left: ArrayLike, right: ArrayLike) -> Spikes:
+    """The singular triples of sum_i left_i right_i^T (columns), which need be neither orthogonal nor normalised.
+
+    Several spikes act through them one by one: outliers by `SpikedModel.outlier`, and the squared overlap of the k-th
+    sample vector with any fixed direction v is the map's overlap times <v, k-th vector>^2, strengths being distinct.
+    Shapes: left d x r, right N x r; costs two thin QRs and an r x r SVD.
+    """
+    a, b = np.asarray(left, dtype=float), np.asarray(right, dtype=float)
+    if a.ndim != 2 or b.ndim != 2 or a.shape[1] != b.shape[1]:
+        raise InputError("left, right", f"have shapes {a.shape} and {b.shape}", "give d x r and N x r factors")
+    if not (np.isfinite(a).all() and np.isfinite(b).all()):
+        raise InputError("left, right", "hold numbers that are not finite", "give finite factors")
+    qa, ra = np.linalg.qr(a)
+    qb, rb = np.linalg.qr(b)
+    u, strengths, vt = np.linalg.svd(ra @ rb.T)
+    return Spikes(strengths, qa @ u, qb @ vt.T)

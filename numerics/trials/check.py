@@ -1,0 +1,314 @@
+"""Check: a statement made falsifiable, with a negative control.
+
+A check predicts a number, measures it by an independent route and compares. It is
+
+    CONFIRMED  iff |measured - predicted| <= margin and margin < resolution,
+    BLIND      iff margin >= resolution (it could not have seen an error that matters; BLIND fails),
+    REFUTED    otherwise,
+
+where margin = 4 stderr + bias and `resolution` is the smallest error that matters. The negative control puts the
+same measurement against a deliberately wrong prediction, at least two resolutions away, and must be REFUTED.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import importlib.util
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields, replace
+from enum import Enum
+from typing import Any
+
+import numpy as np
+
+from bulkedge.numerics.trials.estimate import Estimate
+from bulkedge.numerics.trials.runner import Request, Runner, Trial
+from bulkedge.theory.numbers.enclosure import Enclosure
+from bulkedge.theory.numbers.errors import InputError
+
+Prediction = Callable[[], float | Enclosure]
+
+
+class Verdict(Enum):
+    """What a comparison says."""
+
+    CONFIRMED = "CONFIRMED"
+    REFUTED = "REFUTED"
+    BLIND = "BLIND"
+
+
+def verdict(predicted: float, measured: Estimate, resolution: float) -> Verdict:
+    """Compare a prediction with a measurement at a resolution (see the module's text)."""
+    if measured.margin >= resolution:
+        return Verdict.BLIND
+    return Verdict.CONFIRMED if abs(measured.value - predicted) <= measured.margin else Verdict.REFUTED
+
+
+@dataclass(frozen=True)
+class Point:
+    """A mean measured at one size, with its standard error."""
+
+    size: int
+    mean: float
+    stderr: float
+
+
+@dataclass(frozen=True)
+class SecondRoute:
+    """A deterministic second route: `compute` returns a value with an error bound and never calls the first route."""
+
+    compute: Callable[[], Enclosure]
+
+    def requests(self, full: bool) -> tuple[Request, ...]:
+        """No trials."""
+        return ()
+
+    def points(self, runner: Runner, full: bool) -> tuple[Point, ...]:
+        """No sizes."""
+        return ()
+
+    def estimate(self, runner: Runner, full: bool) -> Estimate:
+        """The value with its error bound as bias."""
+        result = self.compute()
+        # The comparison is in float64; what the conversion loses belongs to the error.
+        rounding = 2.0**-52 * abs(float(result))
+        return Estimate(float(result), 0.0, 1, float(result.error) + rounding)
+
+
+@dataclass(frozen=True)
+class MonteCarlo:
+    """The mean of `component` over independent trials at one size, with a derived bound of the finite-size bias."""
+
+    trial: Trial
+    component: str
+    size: int
+    trials: int
+    full_trials: int
+    bias: Callable[[int], float] | None = None
+
+    def requests(self, full: bool) -> tuple[Request, ...]:
+        """The trials that `estimate` will ask for."""
+        return (Request(self.trial, (self.size,), self.full_trials if full else self.trials),)
+
+    def points(self, runner: Runner, full: bool) -> tuple[Point, ...]:
+        """The one size."""
+        return _points(runner, self.requests(full)[0], self.component)
+
+    def estimate(self, runner: Runner, full: bool) -> Estimate:
+        """Mean and standard error; bias from the derived bound (0 where the statement is exact at this size)."""
+        (request,) = self.requests(full)
+        results = runner.run(request.trial, request.sizes, request.trials)[self.size]
+        mean = Estimate.from_samples([r[self.component] for r in results])
+        return Estimate(mean.value, mean.stderr, mean.n, self.bias(self.size) if self.bias else 0.0)
+
+
+def _ladder(runner: Runner, request: Request, component: str) -> list[Estimate]:
+    results = runner.run(request.trial, request.sizes, request.trials)
+    return [Estimate.from_samples([r[component] for r in results[size]]) for size in request.sizes]
+
+
+def _points(runner: Runner, request: Request, component: str) -> tuple[Point, ...]:
+    means = _ladder(runner, request, component)
+    return tuple(Point(size, m.value, m.stderr) for size, m in zip(request.sizes, means, strict=True))
+
+
+class _OverSizes:
+    """What Ladder and Rate share: trials over a ladder of sizes, shorter in a quick run."""
+
+    trial: Trial
+    component: str
+    sizes: tuple[int, ...]
+    trials: int
+    full_sizes: tuple[int, ...]
+    full_trials: int
+
+    def requests(self, full: bool) -> tuple[Request, ...]:
+        """The trials that `estimate` will ask for."""
+        sizes, trials = (self.full_sizes, self.full_trials) if full else (self.sizes, self.trials)
+        return (Request(self.trial, sizes, trials),)
+
+    def points(self, runner: Runner, full: bool) -> tuple[Point, ...]:
+        """The ladder."""
+        return _points(runner, self.requests(full)[0], self.component)
+
+
+@dataclass(frozen=True)
+class Ladder(_OverSizes):
+    """A limit measured over a ladder of sizes: mean(size) = limit + C size^(-rate).
+
+    The measurement is the mean at the largest size; its bias is |C| size^(-rate) with C fitted over the ladder
+    (weighted least squares with the limit left free, so that the prediction does not enter), plus one standard
+    error of that fitted term.
+    """
+
+    trial: Trial
+    component: str
+    sizes: tuple[int, ...]
+    rate: float
+    trials: int
+    full_sizes: tuple[int, ...]
+    full_trials: int
+
+    def estimate(self, runner: Runner, full: bool) -> Estimate:
+        """The mean at the largest size, its standard error, and the fitted finite-size term as bias."""
+        (request,) = self.requests(full)
+        means = _ladder(runner, request, self.component)
+        x = np.array([float(s) ** -self.rate for s in request.sizes])
+        _, slope, slope_error = _weighted_line(x, means)
+        return Estimate(means[-1].value, means[-1].stderr, means[-1].n, (abs(slope) + slope_error) * float(x[-1]))
+
+
+@dataclass(frozen=True)
+class Rate(_OverSizes):
+    """The exponent of a positive quantity in the size: slope of log mean against log size over a ladder.
+
+    The bias is the change of the slope when the smallest size is left out (curvature of the ladder).
+    """
+
+    trial: Trial
+    component: str
+    sizes: tuple[int, ...]
+    trials: int
+    full_sizes: tuple[int, ...]
+    full_trials: int
+
+    def estimate(self, runner: Runner, full: bool) -> Estimate:
+        """The fitted exponent, its standard error, and the ladder's curvature as bias."""
+        (request,) = self.requests(full)
+        means = _ladder(runner, request, self.component)
+        logs = [Estimate(math.log(m.value), m.stderr / m.value, m.n) for m in means]
+        x = np.log(np.array(request.sizes, dtype=float))
+        _, slope, slope_error = _weighted_line(x, logs)
+        _, upper, _ = _weighted_line(x[1:], logs[1:])
+        return Estimate(slope, slope_error, means[-1].n, abs(slope - upper))
+
+
+def _weighted_line(x: np.ndarray, y: list[Estimate]) -> tuple[float, float, float]:
+    """Intercept, slope and the slope's standard error of a weighted least-squares line (at least two points)."""
+    values = np.array([e.value for e in y])
+    errors = np.array([e.stderr for e in y])
+    # A deterministic ladder has no standard errors: all points then weigh the same.
+    w = 1 / errors**2 if np.all(errors > 0) else np.ones_like(values)
+    xm, ym = np.average(x, weights=w), np.average(values, weights=w)
+    sxx = float(np.sum(w * (x - xm) ** 2))
+    slope = float(np.sum(w * (x - xm) * (values - ym))) / sxx
+    return float(ym - slope * xm), slope, 1 / math.sqrt(sxx) if np.all(errors > 0) else 0.0
+
+
+Measure = SecondRoute | MonteCarlo | Ladder | Rate
+
+
+@dataclass(frozen=True)
+class Control:
+    """A deliberately wrong prediction and what is wrong with it."""
+
+    mistake: str
+    predict: Prediction
+
+
+@dataclass(frozen=True)
+class Check:
+    """A falsifiable statement: predicted, measured, and refutable.
+
+    `id` is a statement's ID, or ID.part. `claim` is one line. `source` names paper and equation. `resolution` is the
+    smallest error that matters, in the units of the predicted number.
+    """
+
+    id: str
+    claim: str
+    source: str
+    predict: Prediction
+    measure: Measure
+    resolution: float
+    control: Control
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Predictions may be lambdas, which pickle refuses; cloudpickle takes them along, so that results can be kept.
+        return _thaw, (_cloudpickle().dumps(tuple(getattr(self, field.name) for field in fields(self))),)
+
+
+def _thaw(frozen: bytes) -> Check:
+    return Check(*_cloudpickle().loads(frozen))
+
+
+def _cloudpickle() -> Any:
+    """The pickler of joblib's workers: a package of its own, or (joblib before 1.6) joblib's copy."""
+    own = importlib.util.find_spec("cloudpickle") is not None
+    return importlib.import_module("cloudpickle" if own else "joblib.externals.cloudpickle")
+
+
+@dataclass(frozen=True)
+class CheckResult:
+    """The outcome of a check: what was predicted and measured, and both verdicts; `points` are the means by size."""
+
+    check: Check
+    predicted: float
+    measured: Estimate
+    verdict: Verdict
+    control: Verdict
+    control_predicted: float
+    points: tuple[Point, ...] = ()
+
+    @property
+    def passed(self) -> bool:
+        """Confirmed, with a control that was refuted."""
+        return self.verdict is Verdict.CONFIRMED and self.control is Verdict.REFUTED
+
+
+@dataclass(frozen=True)
+class _Deterministic:
+    """What a check computes without randomness: both predictions and, for a SecondRoute, its measurement."""
+
+    predicted: float
+    error: float
+    wrong: float
+    second: Estimate | None
+
+
+def _deterministic(check: Check) -> _Deterministic:
+    second = check.measure.estimate(Runner(), False) if isinstance(check.measure, SecondRoute) else None
+    prediction = check.predict()
+    error = float(prediction.error) if isinstance(prediction, Enclosure) else 0.0
+    return _Deterministic(float(prediction), error, float(check.control.predict()), second)
+
+
+def run_check(check: Check, runner: Runner, full: bool = False) -> CheckResult:
+    """Measure once, compare with the prediction and with the control's wrong prediction.
+
+    Errors: InputError if the control's prediction is within two resolutions of the claim's (it would prove nothing).
+    """
+    return run_checks((check,), runner, full)[0]
+
+
+def run_checks(checks: Sequence[Check], runner: Runner, full: bool = False) -> tuple[CheckResult, ...]:
+    """Run several checks: all their trials and deterministic computations through the runner's one pool of workers.
+
+    Errors: InputError if a control's prediction is within two resolutions of the claim's (it would prove nothing).
+    """
+    requests = [request for check in checks for request in check.measure.requests(full)]
+    parts = runner.gather(requests, [functools.partial(_deterministic, check) for check in checks])
+    return tuple(_judge(check, part, runner, full) for check, part in zip(checks, parts, strict=True))
+
+
+def _judge(check: Check, part: _Deterministic, runner: Runner, full: bool) -> CheckResult:
+    if not abs(part.predicted - part.wrong) >= 2 * check.resolution:
+        raise InputError(
+            f"check {check.id}",
+            f"the control's prediction {part.wrong:.6g} is within two resolutions ({check.resolution:g}) of "
+            f"{part.predicted:.6g}, so it could not be told apart",
+            "choose a control further away or a finer resolution",
+        )
+    measured = part.second or check.measure.estimate(runner, full)
+    # What the prediction itself does not know belongs to the margin.
+    measured = replace(measured, bias=measured.bias + part.error)
+    return CheckResult(
+        check,
+        part.predicted,
+        measured,
+        verdict(part.predicted, measured, check.resolution),
+        verdict(part.wrong, measured, check.resolution),
+        part.wrong,
+        check.measure.points(runner, full),
+    )

@@ -1,0 +1,82 @@
+"""Statements and derivations fit together: what a statement prints is the last line of one of its derivations."""
+
+from __future__ import annotations
+
+import pytest
+import sympy as sp
+
+from bulkedge import registry
+from bulkedge.derivations.engine.derivation import Derivation, named
+
+DERIVED = (
+    *(f"H{i}" for i in range(1, 5)),
+    *(f"K{i}" for i in range(1, 4)),
+    *(f"G{i}" for i in (1, 2, 4, 5, 6, 7)),
+    *(f"O{i}" for i in range(1, 5)),
+    *("M1", "M2", "L1"),
+    *(f"T{i}" for i in range(1, 7)),
+    *(f"R{i}" for i in range(1, 4)),
+)
+# Without a derivation of the formula: what kind of statement it is instead.
+OTHERWISE = {
+    "C1": "the fixed-point equations of paper P5, corrected and checked by simulation",
+    "G3": "a fourth moment, evaluated in theory/ and checked by simulation",
+    "G8": "a projection, evaluated in theory/ and checked by quadrature",
+    "G9": "a law proposed in place of training, checked by simulation",
+    "R4": "the Tracy-Widom limit, taken from its sources",
+    "R5": "the inverse map of O2, applied to given matrices",
+}
+# The only steps that are not exact, with the reason.
+CHECKED = {
+    "K1.series:8": "the binomial series at a symbolic correlation: SymPy sums it under conditions only",
+}
+
+
+def test_every_statement_is_here() -> None:
+    assert sorted((*DERIVED, *OTHERWISE)) == sorted(st.id for st in registry.statements())
+
+
+@pytest.mark.parametrize("id", DERIVED)
+def test_a_derivation_ends_in_the_statement(id: str) -> None:
+    (statement,) = (st for st in registry.statements() if st.id == id)
+    own = [d for d in registry.derivations() if registry.owner(d.id) == id]
+    ends = []
+    for d in own:
+        verified = d.verify()
+        if statement.expression() in verified.claims:
+            step, relation, _ = verified.steps[-1]
+            name = named(relation)
+            line = step.expression
+            ends.append(
+                line == statement.expression()
+                or (name is not None and sp.Eq(name, line, evaluate=False) == statement.expression())
+                or line in (statement.expression().lhs, statement.expression().rhs)
+            )
+    assert any(ends), f"no derivation of {id} ends in its formula"
+
+
+@pytest.mark.parametrize("statement", registry.statements(), ids=lambda st: st.id)
+def test_a_statement_names_its_left_side(statement: registry.Statement) -> None:
+    assert isinstance(statement.expression(), sp.Rel)
+
+
+@pytest.mark.parametrize("derivation", registry.derivations(), ids=lambda d: d.id)
+def test_a_claim_names_its_left_side(derivation: Derivation) -> None:
+    assert all(isinstance(claim, sp.Rel) for claim in derivation.verify().claims)
+
+
+@pytest.mark.parametrize("derivation", registry.derivations(), ids=lambda d: d.id)
+def test_what_is_not_exact_is_listed(derivation: Derivation) -> None:
+    verified = derivation.verify()
+    assert set(verified.reached) == {"exact"}
+    for number, (_, _, way) in enumerate(verified.steps, 1):
+        assert way.startswith("checked") == (f"{derivation.id}:{number}" in CHECKED), (derivation.id, number, way)
+
+
+def test_no_claim_is_a_starting_point() -> None:
+    # A claim that repeats the line its chain begins with would be a definition, not a result.
+    for d in registry.derivations():
+        verified = d.verify()
+        starts = {(named(relation), step.expression) for step, relation, way in verified.steps if way == "start"}
+        assert not starts & {(claim.lhs, claim.rhs) for claim in verified.claims}, d.id
+        assert not {expression for _, expression in starts} & set(verified.claims), d.id

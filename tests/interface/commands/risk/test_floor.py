@@ -1,0 +1,46 @@
+"""`bulkedge floor`: fields, verdicts, bad input."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from bulkedge.cli import main
+from bulkedge.commands.risk.floor import floor
+from bulkedge.theory.numbers.errors import InputError
+
+
+@pytest.mark.parametrize(
+    ("activation", "link", "verdict"),
+    [("erf", "erf", "beats"), ("tanh", "tanh", "beats"), ("gelu", "relu", "vacuous"), ("tanh", "He(2, z)", "above"),
+     ("erf", "sign", "beats")],
+)  # fmt: skip
+def test_verdicts(activation: str, link: str, verdict: str) -> None:
+    assert floor(activation, link).verdict == verdict
+
+
+def test_fields(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["floor", "erf", "sign", "--noise", "1/2", "--json"]) == 0
+    out = json.loads(capsys.readouterr().out)
+    assert out["kappa"] is None
+    assert out["attained"] is False
+    assert float(out["floor_with_noise"]) == pytest.approx(float(out["linear_floor"]) + 0.25)
+    assert any("not attained" in note for note in out["notes"])
+    assert main(["floor", "tanh", "tanh"]) == 0
+    assert "certified" in capsys.readouterr().out
+
+
+def test_bad_input() -> None:
+    with pytest.raises(InputError, match="LINK"):
+        floor("tanh", "exp(z**2/3)")
+    with pytest.raises(InputError, match="noise"):
+        floor("tanh", "tanh", noise="-1")
+
+
+def test_every_number_has_its_error() -> None:
+    found = floor("tanh", "z").payload()
+    numbers = {"linear_floor", "floor_with_noise", "tau", "tau_lower", "kappa", "bracket"}
+    assert numbers <= set(found["errors"])
+    gap = float(found["tau"]) - float(found["tau_lower"])
+    assert gap <= float(found["errors"]["tau_lower"])

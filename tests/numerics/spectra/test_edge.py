@@ -1,0 +1,115 @@
+"""R4: the outlier count; its false-alarm rate is calibrated in the ledger, here are the parts and the clear cases."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from bulkedge.numerics.spectra import edge
+from bulkedge.theory.numbers.errors import InputError
+
+
+def noise(seed, shape, kind="gauss"):
+    rng = np.random.default_rng(seed)
+    if kind == "rademacher":
+        return rng.choice([-1.0, 1.0], shape)
+    return rng.standard_normal(shape)
+
+
+def spiked(seed, shape, strengths, scale=1.0):
+    rng = np.random.default_rng(seed)
+    matrix = rng.standard_normal(shape)
+    for strength in strengths:
+        u, v = (x / np.linalg.norm(x) for x in (rng.standard_normal(shape[0]), rng.standard_normal(shape[1])))
+        matrix += strength * np.sqrt(max(shape)) * np.outer(u, v)
+    return scale * matrix
+
+
+@pytest.mark.parametrize("shape", [(80, 120), (120, 80), (60, 60), (20, 200)])
+def test_spikes_are_counted_and_the_scale_is_right(shape):
+    strengths = (3.0, 4.0, 6.0)
+    for seed in range(3):
+        found = edge.count_outliers(spiked(seed, shape, strengths, 0.3), 0.01)
+        assert found.count == 3
+        assert found.rate == 0.01
+        assert found.variance == pytest.approx(0.09, rel=0.08)
+        assert max(found.p_values) < 0.01
+        assert found.edge < found.threshold < np.sqrt(found.spectrum.squared[2])
+        assert found.spectrum.left.shape == (shape[0], 3)
+        assert found.spectrum.right.shape == (shape[1], 3)
+
+
+def test_noise_alone_has_none():
+    for seed, kind in ((1, "gauss"), (2, "rademacher")):
+        found = edge.count_outliers(noise(seed, (90, 70), kind), 0.001)
+        assert (found.count, found.scaled) == (0, "none")
+
+
+def test_unequal_rows_are_found_and_equalised():
+    rng = np.random.default_rng(4)
+    levels = np.sqrt(1 + rng.standard_normal(120) ** 2)
+    matrix = levels[:, None] * rng.standard_normal((120, 160))
+    found = edge.count_outliers(matrix, 0.01)
+    assert (found.count, found.scaled, found.rate) == (0, "rows", 0.01)
+    plain = edge.count_outliers(matrix, 0.01, adjust=False)
+    assert plain.count > 0  # the control: the iid edge is wrong here
+    assert edge.count_outliers(matrix.T, 0.01).scaled == "columns"
+    # A spike on top is still found.
+    u, v = np.sign(rng.standard_normal(120)), rng.standard_normal(160)
+    spike = 6 * np.sqrt(160) * np.outer(u, v) / np.sqrt(120) / np.linalg.norm(v)
+    assert edge.count_outliers(matrix + spike, 0.01).count == 1
+
+
+def test_no_rate_is_quoted_where_there_is_none():
+    rng = np.random.default_rng(5)
+    rows, columns = (np.exp(0.5 * rng.standard_normal(n)) for n in (100, 120))
+    found = edge.count_outliers(np.outer(rows, columns) * rng.standard_normal((100, 120)), 0.01)
+    assert (found.rate, found.scaled) == (None, "both")
+    assert "rows and over columns" in found.reason
+    heavy = edge.count_outliers(rng.standard_t(3, (100, 120)), 0.01)
+    assert heavy.rate is None
+    assert "heavy tails" in heavy.reason
+
+
+def test_homogeneity_is_a_p_value():
+    p = [edge.homogeneity(m, edge.spectrum(m)).p_rows for m in (noise(s, (30, 50)) for s in range(200))]
+    assert abs(np.mean(p) - 0.5) < 4 / np.sqrt(12 * 200)
+    signs = edge.homogeneity(noise(0, (30, 50), "rademacher"), edge.spectrum(noise(0, (30, 50), "rademacher")))
+    assert (signs.p_rows, signs.kind) == (1.0, "iid")
+
+
+def test_kurtosis_moves_the_edge():
+    centre = edge.noise_edge((300, 200), 0, 1.0).centre
+    assert edge.noise_edge((300, 200), 0, 1.0, -2.0).centre / centre == pytest.approx(1 - 2 / np.sqrt(60000))
+
+
+def test_leading_vectors_agree_with_a_full_decomposition():
+    matrix = spiked(3, (500, 450), (5.0, 3.0))
+    found = edge.spectrum(matrix, 2)
+    u, s, vt = np.linalg.svd(matrix)
+    assert found.squared == pytest.approx(s**2, rel=1e-8, abs=1e-8)
+    assert np.abs(np.sum(found.left * u[:, :2], axis=0)) == pytest.approx([1, 1])
+    assert np.abs(np.sum(found.right * vt[:2].T, axis=0)) == pytest.approx([1, 1])
+
+
+@pytest.mark.parametrize(
+    ("values", "problem"),
+    [
+        (np.ones((10, 10)), "constant"),
+        (np.ones(10), "dimensions"),
+        (np.ones((10, 3)), "shape"),
+        (np.full((10, 10), np.nan), "nan"),
+        (np.ones((10, 10), dtype=object), "object"),
+        (np.ones((10, 10), dtype=complex), "complex"),
+        (np.full((10, 10), "a"), "U1"),
+    ],
+)
+def test_unusable_matrices(values, problem):
+    with pytest.raises(InputError, match=problem):
+        edge.count_outliers(values)
+
+
+@pytest.mark.parametrize("alarm", [0, 1, -0.1])
+def test_unusable_alarm(alarm):
+    with pytest.raises(InputError, match="alarm"):
+        edge.count_outliers(noise(0, (10, 10)), alarm)

@@ -1,0 +1,186 @@
+"""Spikes of the feature matrix after a step eta ~ n^a, and the loss they take away (M1, M2).
+
+F = sigma(X W1), un-normalised. Neuron j sees h + eta a_j (mu1 t + e h + xi), h ~ N(0, 1), t = x.u, xi ~ N(0, v) what is
+left of the step at this sample and neuron, e = E y E sigma''. Averaged over h and xi, the coefficient of (eta a_j)^k is
+a polynomial of degree k in t: the k-th left direction. The reading `rank_one` (the papers') drops xi and e.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import sympy as sp
+
+from bulkedge.theory.numbers.errors import InputError
+from bulkedge.theory.numbers.symbols import e, lam, mu1, v
+
+t = sp.Symbol("t", real=True)
+b = sp.Symbol("b", positive=True)  # |u|, the standard deviation of t
+M1, M2 = sp.symbols("M1 M2", positive=True)
+coefficient = sp.IndexedBase("c", real=True)  # of the activation, `probabilist`: sigma = sum c_k He_k
+link_coefficient = sp.IndexedBase("c_star", real=True)  # of the link, likewise
+
+READINGS = ("rank_one", "full")
+
+
+@dataclass(frozen=True)
+class Spikes:
+    """How many spikes F has beside F0's own, generically, and whether the exponent lies on a boundary.
+
+    `order` l: (l - 1)/(2 l) < a < l/(2 l + 2). On a boundary a = l/(2 l + 2) the spike l + 1 is of order one and not
+    counted. `present` lists the k <= l with c_k != 0.
+    """
+
+    order: int
+    boundary: bool
+    present: tuple[int, ...]
+
+
+def number_of_spikes(exponent: Fraction, vanishing: tuple[int, ...] = ()) -> Spikes:
+    """The number of spikes for eta ~ n^exponent, in exact arithmetic: l < 1/(1 - 2 a) <= l + 1.
+
+    `vanishing`: the k whose c_k(sigma) is zero (an odd activation loses every even k; mu1 = 0 loses all).
+    Errors: InputError for an exponent outside [0, 1/2).
+    Source: M1; M, Theorem 3.3.
+    """
+    if not 0 <= exponent < Fraction(1, 2):
+        raise InputError("exponent", f"{exponent} is outside [0, 1/2)", "give a fraction such as 3/10")
+    bound = 1 / (1 - 2 * exponent)
+    order = -((-bound.numerator) // bound.denominator) - 1
+    gone = set(range(1, order + 1)) if 1 in vanishing else set(vanishing)
+    return Spikes(order, bound.denominator == 1, tuple(i for i in range(1, order + 1) if i not in gone))
+
+
+def spike_exponent(index: int, exponent: Fraction) -> Fraction:
+    """The exponent of n in the k-th spike's norm, eta^k |a^k| sqrt(n): k a + 1 - k/2; the bulk's is 1/2."""
+    return index * exponent + 1 - Fraction(index, 2)
+
+
+def left_direction(index: int, reading: str) -> sp.Expr:
+    """The k-th left direction p_k(t), coefficient of (eta a_j)^k: E[sigma^(k)(h) (mu1 t + e h + xi)^k]/k!.
+
+    `rank_one`: c_k (mu1 t)^k. `full`, centred link (e = 0): c_k E_xi (mu1 t + xi)^k. With e the moments
+    E[sigma^(k)(h) He_i(h)] = (k + i)! c_{k+i} enter.
+    Source: M1; M, Theorem 3.3 (rank_one); `full` derived here.
+    """
+    _check_reading(reading)
+    if reading == "rank_one":
+        return coefficient[index] * (mu1 * t) ** index
+    h = sp.Symbol("h", real=True)
+    xi = sp.Symbol("xi", real=True)
+    poly = sp.Poly(sp.expand((mu1 * t + e * h + xi) ** index), h, xi)
+    total = sp.Integer(0)
+    for (i, j), value in poly.terms():
+        if j % 2 == 0:
+            total += value * _moment(index, i) * sp.factorial2(j - 1) * v ** (j // 2)
+    return sp.expand(total / sp.factorial(index))
+
+
+def _moment(index: int, power: int) -> sp.Expr:
+    """E[sigma^(k)(h) h^i] through h^i = sum_m i!/(m! (i - 2m)! 2^m) He_{i - 2m}."""
+    return sp.Add(
+        *(
+            sp.factorial(power)
+            / (sp.factorial(m) * sp.factorial(power - 2 * m) * 2**m)
+            * sp.factorial(index + power - 2 * m)
+            * coefficient[index + power - 2 * m]
+            for m in range(power // 2 + 1)
+        )
+    )
+
+
+def direction_statement() -> sp.Eq:
+    """M1 for k = 2, centred link: the second left direction of the reading `full`."""
+    return sp.Eq(sp.Function("p_2")(t), sp.factor(left_direction(2, "full").subs(e, 0)))
+
+
+def strength2(index: int) -> sp.Expr:
+    """E p_k(t)^2/E (mu1 t)^(2k), as if c_k = 1: how much `full` adds to the k-th spike's energy (centred link)."""
+    square = sp.Poly(sp.expand(_plain(index, "full") ** 2), t)
+    total = sp.Add(*(c * sp.factorial2(p - 1) * b**p for (p,), c in square.terms() if p % 2 == 0))
+    return sp.expand(total / (mu1 ** (2 * index) * b ** (2 * index) * sp.factorial2(2 * index - 1)))
+
+
+def _plain(index: int, reading: str) -> sp.Expr:
+    """p_k without its activation coefficient: (mu1 t)^k or E_xi (mu1 t + xi)^k (centred link)."""
+    if reading == "rank_one":
+        return (mu1 * t) ** index
+    return sp.Add(
+        *(
+            sp.binomial(index, 2 * m) * (mu1 * t) ** (index - 2 * m) * sp.factorial2(2 * m - 1) * v**m
+            for m in range(index // 2 + 1)
+        )
+    )
+
+
+def hermite_components(polynomial: sp.Expr) -> dict[int, sp.Expr]:
+    """f_i of a polynomial in t = b s, s ~ N(0, 1): polynomial = sum_i f_i He_i(s)."""
+    poly = sp.Poly(sp.expand(polynomial), t)
+    found: dict[int, sp.Expr] = {}
+    for (p,), value in poly.terms():
+        for m in range(p // 2 + 1):
+            i = p - 2 * m
+            weight = sp.factorial(p) / (sp.factorial(m) * sp.factorial(i) * 2**m)
+            found[i] = found.get(i, 0) + value * b**p * weight
+    return {i: sp.simplify(f) for i, f in found.items()}
+
+
+def loss_drop(order: int, reading: str = "full", constants_in_span: bool = False) -> sp.Expr:
+    """Delta_l = lam g^T G^-1 g: the limiting drop of the training loss by the first l spikes.
+
+    G and g are the quadratic forms of R0 = (F0 F0^T + lam n)^-1 on the left directions p_1..p_l and the label: weight
+    M2 on He_1, i! M1 on He_i otherwise; the label's components along s are c*_i rho^i, rho = c*_1/b.
+    Valid for: centred link; spikes of infinite strength; odd-activation-like F0 (unit-norm rows, mu0 = 0) unless
+    `constants_in_span` (mu0 != 0 or an intercept), which takes the constants out first.
+    Convention: un-normalised features, L = min (1/n)|y - F a|^2 + lam |a|^2; lam is paper O's ridge.
+    Source: M2; M, Theorems 4.4 and 4.5 (`rank_one`, l = 1, 2).
+    """
+    _check_reading(reading)
+    rho = link_coefficient[1] / b
+    rows = [hermite_components(_plain(i, reading)) for i in range(1, order + 1)]
+    if constants_in_span:
+        rows = [{i: f for i, f in row.items() if i > 0} for row in rows]
+
+    def weight(i: int) -> sp.Expr:
+        return M2 if i == 1 else sp.factorial(i) * M1
+
+    def form(i: int, j: int) -> sp.Expr:
+        return sp.Add(*(rows[i].get(a, 0) * rows[j].get(a, 0) * weight(a) for a in range(order + 1)))
+
+    G = sp.Matrix(order, order, form)
+    label = {i: link_coefficient[i] * rho**i for i in range(1, order + 1)}
+    g = sp.Matrix(order, 1, lambda i, _: sum(f * label[a] * weight(a) for a, f in rows[i].items() if a > 0))
+    return sp.factor(sp.simplify(lam * (g.T * G.LUsolve(g))[0]))
+
+
+def drop_statement() -> sp.Eq:
+    """Delta_2 - Delta_1 of the reading `full`: lam c*_1^4 c*_2^2 M1/b^4 times 4/(2 + r^2), r = 1 + v/(mu1^2 b^2)."""
+    r = 1 + v / (mu1**2 * b**2)
+    factor = lam * link_coefficient[1] ** 4 * link_coefficient[2] ** 2 * M1 / b**4
+    return sp.Eq(sp.Symbol("Delta_2") - sp.Symbol("Delta_1"), factor * 4 / (2 + r**2))
+
+
+def resolvent_traces(kappa: sp.Expr, missed: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
+    """M1 = tr R0 = 1/kappa and M2 = (1/d) tr X^T R0 X = A/kappa, with theory.risk.ridge's kappa and A at eta = 0.
+
+    lam kappa^-1 (E y^2 - b^T (Omega + kappa)^-1 b) is the deterministic equivalent of lam y^T R0 y; y = X beta.
+    """
+    return 1 / kappa, missed / kappa
+
+
+def paper_equations(c1: sp.Expr, c_rest2: sp.Expr, phi: sp.Expr, psi: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
+    """The two equations of M1 and M2 in paper M's ratios phi = d/n, psi = d/N; both vanish.
+
+    Source: M (derived from its lemma on m_1, m_2).
+    """
+    shift = phi / psi - 1 + lam * M1
+    return (
+        lam * M1 + shift * (c_rest2 * M1 + c1**2 * M2) - 1,
+        phi * (M1 - M2) - c1**2 * M1 * M2 * shift,
+    )
+
+
+def _check_reading(reading: str) -> None:
+    if reading not in READINGS:
+        raise InputError("reading", f"{reading!r} is not known", f"choose one of {', '.join(READINGS)}")
