@@ -10,9 +10,11 @@ import numpy as np
 from bulkedge.numerics.steps.network import Teacher, draw_batch, features, ridge_readout, train
 from bulkedge.numerics.trials.estimate import Estimate
 from bulkedge.numerics.trials.runner import Runner
+from bulkedge.numerics.trials.stream import stream
 from bulkedge.theory.steps.setting import Limit
 
 
+@stream("O3.gain")
 def risk_trial(
     rng: np.random.Generator,
     size: int,

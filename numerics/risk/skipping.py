@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from bulkedge.numerics.functions.functions import vectorised
 from bulkedge.numerics.steps.covariance import Step, draw, moment, predicted
+from bulkedge.numerics.trials.stream import stream
 from bulkedge.theory.steps import covariance as symbols
 
 Array = NDArray[np.float64]
@@ -36,6 +37,7 @@ def ridge_error(Phi: Array, y: Array, validation: tuple[Array, Array], test: tup
     return error
 
 
+@stream("G9.conditional")
 def risks(rng: np.random.Generator, size: int, step: Step, samples: float = 4.0) -> dict[str, float]:
     """Test errors (noise included) of `untrained`, `trained`, `averaged` and `conditional` features at d = `size`.
 

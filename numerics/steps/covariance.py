@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bulkedge.numerics.functions.functions import gauss_nodes, vectorised
+from bulkedge.numerics.trials.stream import stream
 from bulkedge.theory.functions.nonlinearity import Nonlinearity, nonlinearity
 from bulkedge.theory.numbers.symbols import alpha, beta, eta
 from bulkedge.theory.numbers.symbols import d as dimension
@@ -111,6 +112,7 @@ def second_moment(step: Step, d: int, x: Draw, fourth: float = 3.0) -> tuple[flo
     return across, float(np.mean(along)) * d - across
 
 
+@stream("G1.bulk")
 def trial(rng: np.random.Generator, size: int, step: Step) -> dict[str, float]:
     """A - 1 and B of one draw with control variates, and both divided by `full` (G1)."""
     x = draw(step, size, rng)
@@ -135,6 +137,7 @@ def label_moments(link: Nonlinearity, noise: float) -> tuple[float, float, float
     return float(w @ values**2) + noise**2, float(w @ (z * values)), float(w @ (z * values) ** 2) + noise**2
 
 
+@stream("G2.cosine")
 def conditional_trial(rng: np.random.Generator, size: int, step: Step) -> dict[str, float]:
     """Given the batch (G2): the direction the neurons share and what is left beside it.
 
@@ -155,6 +158,7 @@ def conditional_trial(rng: np.random.Generator, size: int, step: Step) -> dict[s
     }
 
 
+@stream("G3.gaussian")
 def kurtosis_trial(rng: np.random.Generator, size: int, readout: str, strength: float) -> dict[str, float]:
     """Kurtosis over `size` neurons of sqrt(d) w.u/|u| after the rank-one step, given the batch (G3).
 

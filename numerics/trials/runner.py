@@ -25,6 +25,7 @@ import numpy as np
 from threadpoolctl import ThreadpoolController
 
 from bulkedge.numerics.trials.fingerprint import fingerprint
+from bulkedge.numerics.trials.stream import stream_of
 
 Trial = Callable[[np.random.Generator, int], Mapping[str, float]]
 
@@ -62,7 +63,7 @@ def _callable_name(function: Callable[..., Any]) -> str:
         positional = map(_argument_name, function.args)
         named = (f"{k}={_argument_name(v)}" for k, v in sorted(function.keywords.items()))
         return f"{_callable_name(function.func)}({','.join([*positional, *named])})"
-    return f"{function.__module__}:{function.__qualname__}"
+    return stream_of(function)
 
 
 def _argument_name(value: Any) -> str:

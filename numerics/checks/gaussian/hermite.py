@@ -11,6 +11,7 @@ import sympy as sp
 
 from bulkedge.numerics.functions.functions import gauss_nodes, vectorised
 from bulkedge.numerics.trials.check import Check, Control, MonteCarlo, SecondRoute
+from bulkedge.numerics.trials.stream import stream
 from bulkedge.theory.functions.nonlinearity import nonlinearity
 from bulkedge.theory.gaussian.gaussian import enclose, expectation
 from bulkedge.theory.gaussian.hermite import coefficient, general_term, mehler_sum, parseval_tail
@@ -59,12 +60,14 @@ def _physicist(name: str, k: int) -> float:
     return float(np.dot(w, vectorised(f)(x) * h)) / math.sqrt(math.factorial(k))
 
 
+@stream("H1.gelu")
 def coefficient_trial(rng: np.random.Generator, size: int, name: str, k: int) -> dict[str, float]:
     """Monte Carlo of E[f h_k] over `size` draws."""
     x = rng.standard_normal(size)
     return {"coefficient": float(np.mean(vectorised(nonlinearity(name))(x) * hermite_functions(k, x)[k]))}
 
 
+@stream("H3")
 def residual_trial(rng: np.random.Generator, size: int, name: str, degree: int) -> dict[str, float]:
     """Monte Carlo of E (f - sum_{k <= degree} c_k h_k)^2."""
     f = nonlinearity(name)
@@ -74,6 +77,7 @@ def residual_trial(rng: np.random.Generator, size: int, name: str, degree: int) 
     return {"tail": float(np.mean(residual**2))}
 
 
+@stream("H4")
 def mehler_trial(rng: np.random.Generator, size: int, first: str, second: str, rho: float) -> dict[str, float]:
     """Monte Carlo of E[f(z1) g(z2)] at correlation rho."""
     x = rng.standard_normal(size)

@@ -10,6 +10,7 @@ import sympy as sp
 
 from bulkedge.numerics.functions.functions import vectorised
 from bulkedge.numerics.trials.check import Check, Control, MonteCarlo
+from bulkedge.numerics.trials.stream import stream
 from bulkedge.theory.functions.nonlinearity import nonlinearity
 from bulkedge.theory.kernels.derivative_kernel import (
     derivative_dual,
@@ -32,6 +33,7 @@ def _products(variance: sp.Rational = sp.S.One, other: tuple[float, ...] = Y) ->
     return {name: variance * sum(a * b for a, b in zip(p, q, strict=True)) for name, p, q in pairs}
 
 
+@stream("K3.tangent")
 def network_trial(rng: np.random.Generator, size: int, name: str) -> dict[str, float]:
     """The tangent kernel of one network of paper O of width `size`: gradients of N^(-1/2) a.sigma(W x) in a and W.
 
@@ -71,6 +73,7 @@ def _tangent_with_covariance() -> float:
     return float(closed.subs(at).evalf())
 
 
+@stream("K3.distribution")
 def score_trial(
     rng: np.random.Generator, size: int, name: str, orders: tuple[int, int], other: tuple[float, ...]
 ) -> dict[str, float]:

@@ -12,6 +12,7 @@ import sympy as sp
 
 from bulkedge.numerics.functions.functions import gauss_nodes, vectorised
 from bulkedge.numerics.trials.check import Check, Control, MonteCarlo, SecondRoute
+from bulkedge.numerics.trials.stream import stream
 from bulkedge.theory.functions.nonlinearity import nonlinearity
 from bulkedge.theory.gaussian.hermite import coefficient
 from bulkedge.theory.kernels.arc_cosine import square_coefficient, square_coefficient_asymptotics
@@ -33,6 +34,7 @@ def _products() -> tuple[sp.Rational, sp.Rational, sp.Rational]:
     return q11, q12, q22
 
 
+@stream("K1.cross")
 def weights_trial(rng: np.random.Generator, size: int, first: str, second: str) -> dict[str, float]:
     """The mean of f(w.x) g(w.y) over `size` weights w ~ N(0, I)."""
     w = rng.standard_normal((size, 3))

@@ -11,6 +11,7 @@ import sympy as sp
 
 from bulkedge.numerics.functions.functions import vectorised
 from bulkedge.numerics.trials.check import Check, Control, MonteCarlo, SecondRoute
+from bulkedge.numerics.trials.stream import stream
 from bulkedge.theory.functions.nonlinearity import nonlinearity
 from bulkedge.theory.kernels.sphere import (
     eigenvalues,
@@ -30,6 +31,7 @@ def _uniform(rng: np.random.Generator, size: int, dimension: int) -> np.ndarray:
     return points
 
 
+@stream("K2.relu")
 def points_trial(rng: np.random.Generator, size: int, name: str, dimension: int, degree: int) -> dict[str, float]:
     """E[f(x_1) P_l(x_1)] over uniform points, in units of 1/sqrt(N(d, l)) so that it is of the coefficients' size."""
     t = _uniform(rng, size, dimension)[:, 0]
@@ -38,6 +40,7 @@ def points_trial(rng: np.random.Generator, size: int, name: str, dimension: int,
     return {"eta": mean * math.sqrt(multiplicity(dimension, degree))}
 
 
+@stream("K2.kernel")
 def pairs_trial(rng: np.random.Generator, size: int, name: str, dimension: int, degree: int) -> dict[str, float]:
     """E[Y(x) k(x, x') Y(x')] over points and weights, Y = sqrt(N) P_l(x_1) a unit eigenfunction.
 

@@ -14,6 +14,7 @@ import sympy as sp
 from bulkedge.numerics.kernels.batch_average import distance
 from bulkedge.numerics.steps.covariance import Step
 from bulkedge.numerics.trials.check import Check, Control, MonteCarlo, SecondRoute
+from bulkedge.numerics.trials.stream import stream
 from bulkedge.theory.kernels import spiked_kernel as symbols
 from bulkedge.theory.numbers.enclosure import Enclosure
 from bulkedge.theory.numbers.symbols import A, B, d
@@ -23,6 +24,7 @@ SPIKED = {**POINT, A: sp.Rational(6, 5), B: 4}
 FIRST = 200  # of four sizes, each four times the one before
 
 
+@stream("G4.warped")
 def kernel_trial(rng: np.random.Generator, size: int) -> dict[str, float]:
     """Mean of relu(w.x) relu(w.x') over `size` weights w ~ N(0, Gamma/d) in d = 4, in plain coordinates."""
     x, other = _points()
@@ -40,6 +42,7 @@ def _points() -> tuple[np.ndarray, np.ndarray]:
     return x, np.array([-1.0, second, math.sqrt(3.0 - second**2), 0.0])
 
 
+@stream("G5.divergence")
 def absolute_trial(rng: np.random.Generator, size: int) -> dict[str, float]:
     """Mean of |u.w|, w ~ N(0, I + (3/2) u u^T) in d = 3."""
     u = np.array([0.6, 0.8, 0.0])

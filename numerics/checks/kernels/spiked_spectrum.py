@@ -13,6 +13,7 @@ from scipy.special import ellipk
 
 from bulkedge.numerics.kernels.spiked_spectrum import Sector, sector
 from bulkedge.numerics.trials.check import Check, Control, MonteCarlo, SecondRoute
+from bulkedge.numerics.trials.stream import stream
 from bulkedge.theory.kernels import spiked_expansion
 from bulkedge.theory.kernels.spiked_expansion import b
 from bulkedge.theory.kernels.spiked_spectrum import unspiked
@@ -42,6 +43,7 @@ def _kernel(X: Array, Y: Array) -> Array:
     return values
 
 
+@stream("G6.eigenfunction")
 def data_trial(rng: np.random.Generator, size: int) -> dict[str, float]:
     """<Psi, T Psi> and <T Psi, T Psi>/value for three eigenfunctions, unbiased, from three independent samples."""
     X, Y, Z = (rng.standard_normal((size, D)) for _ in range(3))
@@ -145,6 +147,7 @@ def published_overlap() -> Enclosure:
     return Enclosure(Fraction(183, 1000), Fraction(4, 1000), "read off the published figure")
 
 
+@stream("G8.floor")
 def floor_trial(rng: np.random.Generator, size: int) -> dict[str, float]:
     """The squared error of the best function of the kernel's closure on Figure 1b's target, d = 300, `size` samples.
 

@@ -23,6 +23,7 @@ from bulkedge.numerics.steps.network import (
     ridge_readout,
 )
 from bulkedge.numerics.trials.check import Check, Control, Ladder
+from bulkedge.numerics.trials.stream import stream
 from bulkedge.theory.functions.nonlinearity import nonlinearity
 
 NOISE = 0.2
@@ -40,6 +41,7 @@ def _predicted(W: np.ndarray, D: np.ndarray, beta: np.ndarray, n: int, count: in
     return conditional_risk(model, n, GIVEN_LAM).test
 
 
+@stream("L1.given")
 def given_trial(rng: np.random.Generator, size: int, steps: int) -> dict[str, float]:
     """Networks after one or two large steps: simulated risk over L1's prediction for the very same weights.
 
@@ -83,6 +85,7 @@ def _plain(steps: int) -> float:
     return float(np.mean([given_trial(np.random.default_rng([5, i]), 50, steps)["plain"] for i in range(4)]))
 
 
+@stream("L1.large")
 def large_trial(rng: np.random.Generator, size: int) -> dict[str, float]:
     """erf on erf: a network of N = 2 d, n = 5 d after a step eta = 2 sqrt N on a batch of 5 d.
 

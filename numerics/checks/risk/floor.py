@@ -15,6 +15,7 @@ from bulkedge.numerics.risk.floor import floor
 from bulkedge.numerics.risk.pair import pair
 from bulkedge.numerics.risk.simulated_risk import risk_trial
 from bulkedge.numerics.trials.check import Check, Control, Ladder, SecondRoute
+from bulkedge.numerics.trials.stream import stream
 from bulkedge.theory.functions.nonlinearity import nonlinearity
 from bulkedge.theory.numbers.enclosure import Enclosure
 from bulkedge.theory.risk.floor import erf_criterion, slope
@@ -56,6 +57,7 @@ def _erf_numeric(kappa: float = 1.3) -> float:
 SIZE = 100
 
 
+@stream("O4.beats")
 def beating_trial(rng: np.random.Generator, size: int) -> dict[str, float]:
     """erf on erf, n = 12 d, N = 2 d, after a step eta = 2.5 sqrt N on a batch of 12 d."""
     step = str(Fraction(2.5 * math.sqrt(2 * size)).limit_denominator(10**6))

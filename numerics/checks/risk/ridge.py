@@ -15,6 +15,7 @@ from bulkedge.numerics.risk.pair import ridge_constants
 from bulkedge.numerics.risk.ridge import Constants, RidgeRisk, kernel_risk, ridge_risk
 from bulkedge.numerics.risk.simulated_risk import risk_trial
 from bulkedge.numerics.trials.check import Check, Control, Ladder, SecondRoute
+from bulkedge.numerics.trials.stream import stream
 from bulkedge.theory.functions.nonlinearity import nonlinearity
 from bulkedge.theory.numbers.enclosure import Enclosure
 
@@ -92,6 +93,7 @@ def _test(case: Case, **other: Any) -> float:
     return float(case.predict(**other).test)
 
 
+@stream("O3.kernel")
 def kernel_trial(rng: np.random.Generator, size: int) -> dict[str, float]:
     """Kernel ridge regression with the dual kernel of the centred erf activation at n = 2 d, ridge delta n/d."""
     n, d = 2 * size, size

@@ -11,6 +11,7 @@ from bulkedge.numerics.risk.pair import pair
 from bulkedge.numerics.risk.simulated_risk import risk_trial
 from bulkedge.numerics.risk.spiked_random_features import spiked_features_risk
 from bulkedge.numerics.trials.check import Check, Control, Ladder, SecondRoute
+from bulkedge.numerics.trials.stream import stream
 from bulkedge.theory.functions.nonlinearity import nonlinearity
 from bulkedge.theory.numbers.enclosure import Enclosure
 
@@ -37,6 +38,7 @@ def _conditional(width: float) -> Enclosure:
     return Enclosure(Fraction(last - NOISE**2), Fraction(abs(last - first) + 1e-7), "tested")
 
 
+@stream("C1.trained")
 def trained_trial(rng: object, size: int) -> dict[str, float]:
     """A network of N = 2 d trained by one maximal step, eta = STEP sqrt(N)."""
     step = str(Fraction(STEP * math.sqrt(2 * size)).limit_denominator(10**6))

@@ -11,6 +11,7 @@ from bulkedge.numerics.spectra import tracy_widom
 from bulkedge.numerics.spectra.edge import count_outliers, noise_edge
 from bulkedge.numerics.spectra.silverstein import DiscretePopulation, GeneralLaw
 from bulkedge.numerics.trials.check import Check, Control, Ladder, MonteCarlo
+from bulkedge.numerics.trials.stream import stream
 
 _ALARM = 0.1
 _BATCH = 5  # matrices per trial
@@ -18,6 +19,7 @@ _INFLATION = 1.0
 _JOHNSTONE = "Johnstone 2001; Ma 2012"
 
 
+@stream("R4.alarm")
 def alarms(rng: np.random.Generator, size: int, inflation: float, adjust: bool) -> dict[str, float]:
     """The share of noise matrices (size x 3/2 size, uniform entries) in which an outlier is reported.
 
@@ -32,6 +34,7 @@ def alarms(rng: np.random.Generator, size: int, inflation: float, adjust: bool) 
     return {"alarm": found / _BATCH}
 
 
+@stream("R4.count")
 def hits(rng: np.random.Generator, size: int) -> dict[str, float]:
     """The mean count on matrices with three spikes well above the threshold."""
     counts = []
@@ -44,6 +47,7 @@ def hits(rng: np.random.Generator, size: int) -> dict[str, float]:
     return {"count": float(np.mean(counts))}
 
 
+@stream("R4.kurtosis")
 def kurtosis_shift(rng: np.random.Generator, size: int) -> dict[str, float]:
     """sqrt(n p) times the relative shift of the mean largest eigenvalue, +-1 entries against Gaussian ones."""
     n, p = 3 * size // 2, size

@@ -9,6 +9,7 @@ import numpy as np
 
 from bulkedge.numerics.spectra.marchenko_pastur import MarchenkoPastur
 from bulkedge.numerics.trials.check import Check, Control, Ladder, MonteCarlo
+from bulkedge.numerics.trials.stream import stream
 from bulkedge.theory.numbers.symbols import c, sigma2
 from bulkedge.theory.spectra import marchenko_pastur as theory
 
@@ -16,6 +17,7 @@ _SOURCE = "Marchenko & Pastur 1967; Bai & Silverstein 2010, section 3"
 _Z = 0.5 + 0.5j  # left of the middle of both bulks, where the one-root branch is wrong
 
 
+@stream("R1.atom")
 def spectrum(rng: np.random.Generator, size: int, ratio: float, scale: float) -> dict[str, float]:
     """Statistics of the spectrum of (1/n) Z^T Z with n = size, p = ratio n and +-1 entries (the law is universal)."""
     n, p = size, round(ratio * size)
@@ -32,6 +34,7 @@ def spectrum(rng: np.random.Generator, size: int, ratio: float, scale: float) ->
     }
 
 
+@stream("R1.free")
 def free_sum(rng: np.random.Generator, size: int) -> dict[str, float]:
     """The third moment of A + B, independent with ratios 1/2 and 2."""
     total = np.zeros((size, size))

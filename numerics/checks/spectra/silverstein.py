@@ -16,6 +16,7 @@ from bulkedge.numerics.spectra.silverstein import (
     conjugate_kernel_spike,
 )
 from bulkedge.numerics.trials.check import Check, Control, Ladder, MonteCarlo
+from bulkedge.numerics.trials.stream import stream
 
 _SOURCE = "Silverstein & Choi 1995; Bai & Yao 2012"
 _KERNEL = "Pennington & Worah 2017; Fan & Wang 2020"
@@ -31,6 +32,7 @@ def _law() -> GeneralLaw:
     return GeneralLaw(DiscretePopulation.of([_LOW, _HIGH]), _RATIO)
 
 
+@stream("R2.gap")
 def two_levels(rng: np.random.Generator, size: int) -> dict[str, float]:
     """n = size samples, half of the p = n/5 population eigenvalues 1, half 20, and one spike between them."""
     p = round(_RATIO * size)
@@ -48,6 +50,7 @@ def two_levels(rng: np.random.Generator, size: int) -> dict[str, float]:
     }
 
 
+@stream("R2.kernel")
 def relu_features(rng: np.random.Generator, size: int) -> dict[str, float]:
     """-z times the Stieltjes transform of centred ReLU features at z = -1/20, unit-norm weights."""
     width, n = round(_WIDE * size), round(_WIDE * size / _DEEP)
@@ -58,6 +61,7 @@ def relu_features(rng: np.random.Generator, size: int) -> dict[str, float]:
     return {"resolvent": float(np.mean(-_Z / (values - _Z)))}
 
 
+@stream("R2.kernel_spike")
 def quadratic_features(rng: np.random.Generator, size: int) -> dict[str, float]:
     """The largest eigenvalue of centred features with a second Hermite coefficient, unit-norm weights."""
     width, n = round(_SPIKE_WIDE * size), round(_SPIKE_WIDE * size / _SPIKE_DEEP)

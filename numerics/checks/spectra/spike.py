@@ -18,6 +18,7 @@ from bulkedge.numerics.steps import gradient
 from bulkedge.numerics.steps.covariance import label_moments
 from bulkedge.numerics.steps.network import Trained, train
 from bulkedge.numerics.trials.check import Check, Control, Ladder
+from bulkedge.numerics.trials.stream import stream
 from bulkedge.theory.functions.nonlinearity import nonlinearity
 from bulkedge.theory.steps.setting import Growth, Limit
 
@@ -41,6 +42,7 @@ def limit(width: str, step: str) -> Limit:
     )
 
 
+@stream("O2.outlier.narrow")
 def trial(rng: np.random.Generator, size: int, width: str, step: str) -> dict[str, float]:
     """One step at d = size: s_1(W_1) and the squared overlaps of its vectors with u, a and beta."""
     trained = train(limit(width, step).at(size), rng)

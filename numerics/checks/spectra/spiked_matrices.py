@@ -15,6 +15,7 @@ from scipy.special import ndtr, ndtri
 
 from bulkedge.numerics.spectra.spike import SpikedModel, covariance, rectangular, wigner, wishart
 from bulkedge.numerics.trials.check import Check, Control, Ladder, Measure, MonteCarlo
+from bulkedge.numerics.trials.stream import stream
 
 _PAUL = "Baik & Silverstein 2006; Paul 2007"
 _WIGNER = "Capitaine, Donati-Martin & Feral 2009; Benaych-Georges & Nadakuditi 2011"
@@ -23,6 +24,7 @@ _BATCH = 30  # matrices per trial of a variance
 _INTERVALS = 8  # matrices per trial of a coverage
 
 
+@stream("R3.covariance.below")
 def covariance_trial(rng: np.random.Generator, size: int, ratio: float, spike: float) -> dict[str, float]:
     """Extreme eigenpair of a Gaussian sample covariance with one population spike, along the first axis."""
     n, p = size, round(ratio * size)
@@ -40,6 +42,7 @@ def covariance_trial(rng: np.random.Generator, size: int, ratio: float, spike: f
     }
 
 
+@stream("R3.wishart.below")
 def wishart_trial(rng: np.random.Generator, size: int, ratio: float, strength: float) -> dict[str, float]:
     """Extreme eigenpair of (1/n) X^T X + theta v v^T, along the first axis; the smallest for a negative strength."""
     n, p = size, round(ratio * size)
@@ -51,6 +54,7 @@ def wishart_trial(rng: np.random.Generator, size: int, ratio: float, strength: f
     return {"outlier": float(values[0]), "vector": float(vectors[0, 0] ** 2)}
 
 
+@stream("R3.wishart.variance")
 def wishart_variance(rng: np.random.Generator, size: int, ratio: float, strength: float) -> dict[str, float]:
     """n times the sample variance of the largest eigenvalue over a batch of Wishart matrices with an additive spike."""
     data = rng.standard_normal((_BATCH, size, round(ratio * size)))
@@ -59,6 +63,7 @@ def wishart_variance(rng: np.random.Generator, size: int, ratio: float, strength
     return {"variance": size * _variance_of(matrices)}
 
 
+@stream("R3.wigner.outlier")
 def wigner_trial(rng: np.random.Generator, size: int, strength: float) -> dict[str, float]:
     """Extreme eigenpair of a spiked GOE matrix, along the first axis."""
     noise = rng.standard_normal((size, size))
@@ -69,6 +74,7 @@ def wigner_trial(rng: np.random.Generator, size: int, strength: float) -> dict[s
     return {"outlier": float(values[0]), "vector": float(vectors[0, 0] ** 2)}
 
 
+@stream("R3.covariance.variance")
 def covariance_variance(rng: np.random.Generator, size: int, ratio: float, spike: float) -> dict[str, float]:
     """n times the sample variance of the largest eigenvalue over a batch of Gaussian sample covariances."""
     data = rng.standard_normal((_BATCH, size, round(ratio * size)))
@@ -76,6 +82,7 @@ def covariance_variance(rng: np.random.Generator, size: int, ratio: float, spike
     return {"variance": size * _variance_of(np.swapaxes(data, 1, 2) @ data / size)}
 
 
+@stream("R3.wigner.variance")
 def wigner_variance(rng: np.random.Generator, size: int, strength: float) -> dict[str, float]:
     """n times the sample variance of the largest eigenvalue over a batch of spiked GOE matrices."""
     noise = rng.standard_normal((_BATCH, size, size))
@@ -84,6 +91,7 @@ def wigner_variance(rng: np.random.Generator, size: int, strength: float) -> dic
     return {"variance": size * _variance_of(matrices)}
 
 
+@stream("R3.rectangular.variance")
 def rectangular_variance(rng: np.random.Generator, size: int, ratio: float, strength: float) -> dict[str, float]:
     """d times the sample variance of the largest singular value over a batch of W0 + theta e1 e1^T, ratio <= 1."""
     matrices = rng.standard_normal((_BATCH, size, round(ratio * size))) / np.sqrt(size)
@@ -91,6 +99,7 @@ def rectangular_variance(rng: np.random.Generator, size: int, ratio: float, stre
     return {"variance": size * _variance_of(np.swapaxes(matrices, 1, 2) @ matrices, root=True)}
 
 
+@stream("R3.interval")
 def coverage(rng: np.random.Generator, size: int, ratio: float, strength: float) -> dict[str, float]:
     """The share of 80 per cent intervals that hold the strength of a rectangular spike, ratio <= 1."""
     matrices = rng.standard_normal((_INTERVALS, size, round(ratio * size))) / np.sqrt(size)
@@ -101,6 +110,7 @@ def coverage(rng: np.random.Generator, size: int, ratio: float, strength: float)
     return {"covered": float(np.mean([i.lower <= strength <= i.upper for i in intervals]))}
 
 
+@stream("R3.interval.below")
 def coverage_below(rng: np.random.Generator, size: int, ratio: float, spike: float) -> dict[str, float]:
     """The share of 80 per cent intervals that hold a population eigenvalue below the bulk."""
     data = rng.standard_normal((_INTERVALS, size, round(ratio * size)))

@@ -18,6 +18,7 @@ from bulkedge.numerics.steps.network import Teacher, draw_batch, draw_directions
 from bulkedge.numerics.steps.spike_matrix import spike_matrix
 from bulkedge.numerics.steps.two_steps import LINKS, SLIGHT, WEAK, Experiment
 from bulkedge.numerics.trials.check import Check, Control, Ladder
+from bulkedge.numerics.trials.stream import stream
 from bulkedge.theory.steps.alignment import Geometry
 from bulkedge.theory.steps.second_step import Poly, powers_of_p
 from bulkedge.theory.steps.setting import readout_moment
@@ -26,6 +27,7 @@ from bulkedge.theory.steps.target import AdditiveTarget, label
 SOURCE = "T3"
 
 
+@stream("T3.cross")
 def directions(rng: np.random.Generator, size: int, link: str, batch: str) -> dict[str, float]:
     """b_k = (1/n) X^T (y p^k) at d = size, n = 2 d: beta.b_k, |b_k|^2, b_1.b_2 and the cosines, from data alone."""
     teacher = Teacher(draw_directions(size, 1, rng), (LINKS[link],), NOISE)
@@ -94,6 +96,7 @@ THREE = Experiment(SLIGHT, 4.0, (7.0, 8.0), (0.4, 0.25))
 LARGEST = 420  # of a quick run
 
 
+@stream("T4.limit")
 def second_outlier(rng: np.random.Generator, size: int) -> dict[str, float]:
     """The second singular value of W2 and its left vector against T4.
 
@@ -111,6 +114,7 @@ def second_outlier(rng: np.random.Generator, size: int) -> dict[str, float]:
     }
 
 
+@stream("T4.third.position")
 def third_outlier(rng: np.random.Generator, size: int) -> dict[str, float]:
     """The third singular value of W2 at Lambda = 2 over O2's map of the same data's spike matrix (T2's vectors)."""
     start = THREE.start(rng, size)
@@ -118,6 +122,7 @@ def third_outlier(rng: np.random.Generator, size: int) -> dict[str, float]:
     return {"ratio": float(leading_triples(THREE.train(start), 3).values[2] / expected)}
 
 
+@stream("T4.third.strength")
 def third_strength(rng: np.random.Generator, size: int) -> dict[str, float]:
     """The third strength of the data's spike matrix over that of T3's Gram matrices at this size."""
     found = THREE.spikes(THREE.start(rng, size), 3).strengths[2]

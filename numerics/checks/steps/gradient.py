@@ -12,6 +12,7 @@ from bulkedge.numerics.steps import gradient
 from bulkedge.numerics.steps.network import train
 from bulkedge.numerics.trials.check import Check, Control, Ladder
 from bulkedge.numerics.trials.runner import Trial
+from bulkedge.numerics.trials.stream import stream
 from bulkedge.theory.functions.nonlinearity import nonlinearity
 from bulkedge.theory.numbers.symbols import mu1, slope2
 from bulkedge.theory.steps.gradient import remainder_rate
@@ -33,6 +34,7 @@ def _limit(activation: str, link: str, coefficient: int, exponent: str, readout:
     )
 
 
+@stream("O1.energy")
 def trial(
     rng: np.random.Generator,
     size: int,
@@ -87,6 +89,7 @@ _gaussian = _trial(*_CENTRED, 2, readout="gaussian")
 _mean = _trial(*_WITH_MEAN, 2, readout="gaussian")
 
 
+@stream("O1.norm.large")
 def exponent_trial(rng: np.random.Generator, size: int, network: Trial) -> dict[str, float]:
     """The exponent of |E|_op in the size, from one network at d = size and one at twice the size."""
     small, large = (network(rng, d)["norm"] for d in (size, 2 * size))

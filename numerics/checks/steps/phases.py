@@ -22,6 +22,7 @@ from bulkedge.numerics.steps.two_steps import (
     relu_slope,
 )
 from bulkedge.numerics.trials.check import Check, Control, Ladder, MonteCarlo, Rate
+from bulkedge.numerics.trials.stream import stream
 from bulkedge.theory.numbers import symbols as s
 from bulkedge.theory.steps.phases import one_step_cosine2, phase
 
@@ -55,6 +56,7 @@ CASES = {
 }
 
 
+@stream("T1.count.below")
 def outlier_count(rng: np.random.Generator, size: int, case: str) -> dict[str, float]:
     """Singular values of W2 beyond 1.1 times the bulk's measured edge, d = N = size, reused batch, bounded link."""
     here = CASES[case]
@@ -65,6 +67,7 @@ def outlier_count(rng: np.random.Generator, size: int, case: str) -> dict[str, f
     return {"count": float(np.sum(values > 1.1 * bulk_edge(start.W, start.a)))}
 
 
+@stream("T1.exponent.1")
 def strengths(rng: np.random.Generator, size: int) -> dict[str, float]:
     """eta2 eta1^k |a^(k+1)| |b_k| with eta1 = 6, eta2 = N^(1/5), d = size, N = n = 2 d."""
     start = draw_start(rng, size, 2 * size, 2 * size, bounded_link, 0.3)
@@ -74,6 +77,7 @@ def strengths(rng: np.random.Generator, size: int) -> dict[str, float]:
     return {f"strength{k}": eta2 * eta1**k * length for k, length in lengths.items()}
 
 
+@stream("T5.fresh")
 def two_small_steps(rng: np.random.Generator, size: int, batch: str) -> dict[str, float]:
     """Squared cosine with beta of the direction learned by two equal steps of order one, n = d = size, N = 2 d.
 

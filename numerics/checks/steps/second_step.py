@@ -28,6 +28,7 @@ from bulkedge.numerics.steps.two_steps import (
     without_own,
 )
 from bulkedge.numerics.trials.check import Check, Control, Ladder
+from bulkedge.numerics.trials.stream import stream
 from bulkedge.theory.numbers import symbols as s
 from bulkedge.theory.steps.alignment import Geometry
 from bulkedge.theory.steps.kink import Kink
@@ -60,6 +61,7 @@ def compiled(k: int, mean: float, batch: str) -> Callable[[Floats, Floats], Floa
     return found
 
 
+@stream("T2.full.fresh.1")
 def second_gradient(rng: np.random.Generator, size: int, batch: str, mean: float) -> dict[str, float]:
     """d = size, N = n = 2 d, t = eta1 a_j of standard deviation 1/2: ratios b_k.bhat_k/|bhat_k|^2 and beta.b_k."""
     n = int(ALPHA * size)
@@ -81,6 +83,7 @@ def _measured(start: Start, scale: float) -> Regression:
     return regress(gradient, start.a, eta1, ORDERS)
 
 
+@stream("T2.he3.fresh")
 def he3_gradient(rng: np.random.Generator, size: int, batch: str) -> dict[str, float]:
     """Cosine with beta of the coefficient of t^2 in the second gradient, odd link of information exponent 3."""
     start = draw_start(rng, size, 2 * size, int(ALPHA * size), he3_link, NOISE, batch)
@@ -102,6 +105,7 @@ SQUARED = Cubic(sp.Rational(3, 10))
 SQUARED_STEP = 0.3  # eta1/sqrt(N)
 
 
+@stream("T2.square")
 def squared_gradient(rng: np.random.Generator, size: int) -> dict[str, float]:
     """The second gradient of the squared loss, reused batch, E y = 1: its coefficient b_0 against y - f(x; W1)."""
     width, n = 2 * size, int(ALPHA * size)
@@ -140,6 +144,7 @@ def relu_further(alpha: float) -> tuple[Callable[[Floats, Floats], Floats], Call
     return further_direction((Kink(0, (0,), (1,)),), 0.5, 0.0, v, alpha)
 
 
+@stream("T6.relu.direction")
 def kinked_gradient(rng: np.random.Generator, size: int) -> dict[str, float]:
     """ReLU, odd link of information exponent 3, n = d = size, N = 4 d, reused: the coefficient of |t| against T6.
 
@@ -157,6 +162,7 @@ def kinked_gradient(rng: np.random.Generator, size: int) -> dict[str, float]:
     return {"ratio": found.signal(expected, 0) / float(expected @ expected)}
 
 
+@stream("T6.relu.signal")
 def kinked_reach(rng: np.random.Generator, size: int) -> dict[str, float]:
     """beta.b of the further direction b = (1/n) X^T F from data alone, n = d = size: what a|a| sees of the target."""
     teacher = Teacher(draw_directions(size, 1, rng), (he3_link,), 0.0)

@@ -16,6 +16,7 @@ from bulkedge.numerics.functions.functions import constants, vectorised
 from bulkedge.numerics.risk.ridge import effective_ridge
 from bulkedge.numerics.steps.network import draw_readout, draw_weights, gradient_step
 from bulkedge.numerics.trials.check import Check, Control, Ladder
+from bulkedge.numerics.trials.stream import stream
 from bulkedge.theory.functions.nonlinearity import nonlinearity
 from bulkedge.theory.numbers.symbols import e, lam
 from bulkedge.theory.numbers.symbols import mu1 as mu1_symbol
@@ -33,6 +34,7 @@ V = 4 * SECOND  # n1 = d, and Var sigma' = Var 2 z = 4
 B2 = SLOPE**2 + SECOND  # |u|^2
 
 
+@stream("M1.full.constant")
 def step_trial(rng: np.random.Generator, size: int) -> dict[str, float]:
     """One step at d = n = N = n1 = size, eta = 2 N^(2/5): directions in F, and quadratic forms of R0 on them.
 

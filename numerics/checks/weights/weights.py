@@ -9,12 +9,14 @@ from scipy.special import kolmogorov
 
 from bulkedge.numerics.spectra.spike import rectangular
 from bulkedge.numerics.trials.check import Check, Control, Ladder, MonteCarlo
+from bulkedge.numerics.trials.stream import stream
 from bulkedge.numerics.weights.weights import analyse
 
 _DRAWS = 19
 _STRENGTH, _RATIO, _SCALE = 2.5, 1.5, 0.3  # in units of the noise sqrt d scale; N/d; the noise's standard deviation
 
 
+@stream("R5.overlap")
 def read_back(rng: np.random.Generator, size: int) -> dict[str, float]:
     """Strength (in noise units), squared overlap and corrected overlap of one spike, d = size."""
     shape = (size, round(_RATIO * size))
@@ -28,6 +30,7 @@ def read_back(rng: np.random.Generator, size: int) -> dict[str, float]:
     return {"strength": report.strengths[0] / unit, "squared": own.squared, "signal": own.signal}
 
 
+@stream("R5.fit")
 def null_fit(rng: np.random.Generator, size: int) -> dict[str, float]:
     """The p-value of the fit on uniform noise, size x 3/2 size."""
     return {"p": analyse(rng.uniform(-1, 1, (size, 3 * size // 2)), rng=rng, draws=_DRAWS).fit.p}
