@@ -1,7 +1,8 @@
 """The command line: parse, call the public function of the command's name, print. Nothing else.
 
 Exit status: 0 fine; 1 a check is not CONFIRMED or a control is not REFUTED; 2 unusable input (one line, stdout
-empty); 3 the digits asked for could not be reached (the value is printed with its honest error); 130 interrupted.
+empty); 3 the digits asked for could not be reached (the value is printed with its honest error); 70 an internal error
+(one line; BULKEDGE_DEBUG=1 shows where); 130 interrupted.
 """
 
 from __future__ import annotations
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     from bulkedge.results.result import Result
 
 
+_LONGEST_LINE = 800  # characters of a message
+
+
 class UsageError(Exception):
     """The command line itself is unusable."""
 
@@ -33,6 +37,9 @@ class _Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         raise UsageError(message)
+
+    def print_help(self, file: object = None) -> None:
+        _write(_printable(self.format_help(), "table"))
 
     def options(self) -> list[str]:
         return [option for action in self._actions for option in action.option_strings]
@@ -111,6 +118,10 @@ def _print_result(result: Result, mode: str) -> None:
         text = _csv(result)
     else:
         text = _readable(result)
+    _write(_printable(text, mode))
+
+
+def _write(text: str) -> None:
     try:
         sys.stdout.write(text)
         sys.stdout.flush()
@@ -118,6 +129,20 @@ def _print_result(result: Result, mode: str) -> None:
         raise
     except OSError as error:  # a full disk
         raise _OutputError(error.strerror) from None
+
+
+def _printable(text: str, mode: str) -> str:
+    """The text in what the terminal's encoding has: a rule becomes dashes, other letters their escapes."""
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    try:
+        text.encode(encoding)
+    except UnicodeEncodeError:
+        if mode == "json":  # outside of strings JSON has ASCII only, so JSON's own escapes say the same
+            import json
+
+            return "".join(c if c.isascii() else json.dumps(c)[1:-1] for c in text)
+        return text.replace("─", "-").encode(encoding, "backslashreplace").decode(encoding)
+    return text
 
 
 def _csv(result: Result) -> str:
@@ -143,8 +168,10 @@ def _readable(result: Result) -> str:
 
 
 def _run(argv: Sequence[str]) -> int:
+    if sys.stdout is None:  # the caller closed it (`>&-`): before anything is computed
+        raise _OutputError("it is closed")
     if not argv or argv[0] in {"-h", "--help", "help"}:
-        sys.stdout.write(_usage())
+        _write(_usage())
         return 0
     name, tokens = argv[0], argv[1:]
     if name == "--version":
@@ -172,20 +199,67 @@ def _run(argv: Sequence[str]) -> int:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line; returns the exit status."""
+    """Run the command line; returns the exit status.
+
+    This is the outermost guard: whatever is raised becomes one line and an exit status, never a traceback.
+    """
+    _occupy()
     try:
-        return _run(sys.argv[1:] if argv is None else argv)
+        return _answer(sys.argv[1:] if argv is None else argv)
+    except KeyboardInterrupt:
+        _tell("interrupted; finished trials are kept where --store was given")
+        return 130
+    except Exception as error:  # our fault, not the user's
+        return _internal(error)
+
+
+def _internal(error: Exception) -> int:
+    """One line about an error that nobody foresaw, with where it happened and what to do about it."""
+    import traceback
+
+    if os.environ.get("BULKEDGE_DEBUG"):
+        _tell("".join(traceback.format_exception(error)), whole=True)
+    frames = traceback.extract_tb(error.__traceback__)
+    where = f" at {os.path.basename(frames[-1].filename)}:{frames[-1].lineno}" if frames else ""
+    try:
+        what = _shorten(f"{type(error).__name__}: {error}")
+    except Exception:  # an exception that cannot even be printed
+        what = type(error).__name__
+    _tell(
+        f"internal error ({what}{where}); this is a fault of bulkedge: please report this line and the command to its "
+        "authors (BULKEDGE_DEBUG=1 shows more)"
+    )
+    return 70
+
+
+def _occupy() -> None:
+    """Let no file that is opened later take the place of a standard stream that the caller closed."""
+    for descriptor in (0, 1, 2):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest descriptor that is free, this one
+
+
+def _silence() -> None:
+    """Keep the interpreter from complaining, when it ends, about what standard output did not take."""
+    try:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (AttributeError, OSError, ValueError):  # no standard output, or none with a descriptor
+        return
+
+
+def _answer(argv: Sequence[str]) -> int:
+    """Run the command line; what a user can set right, or is no error, is answered here."""
+    try:
+        return _run(argv)
     except UsageError as error:
         return _complain(str(error))
-    except KeyboardInterrupt:
-        sys.stderr.write("bulkedge: interrupted; finished trials are kept where --store was given\n")
-        return 130
     except BrokenPipeError:
-        # The reader went away (| head): not an error of ours; keep the interpreter from complaining at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _silence()  # the reader went away (| head): not an error of ours
         return 0
     except _OutputError as error:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _silence()
         return _complain(f"the output cannot be written ({error}); write it elsewhere")
     except Exception as error:
         from bulkedge.derivations.engine.derivation import DerivationError
@@ -197,15 +271,30 @@ def main(argv: Sequence[str] | None = None) -> int:
             _complain(str(error))
             return 1
         if isinstance(error, PrecisionError | ConvergenceError):
-            sys.stderr.write(f"bulkedge: {error}\n")
+            _tell(str(error))
             return 3
         raise
 
 
 def _complain(message: str) -> int:
-    line = " ".join(message.split())
-    sys.stderr.write(f"bulkedge: {line}\n")
+    _tell(message)
     return 2
+
+
+def _tell(message: str, whole: bool = False) -> None:
+    """One line on standard error, if there is one that takes it; `whole`: as it stands."""
+    if sys.stderr is None:  # the caller closed it: `2>&-`
+        return
+    words = " ".join(message.split())
+    if len(words) > _LONGEST_LINE:  # what the caller typed may be of any length
+        words = f"{words[: _LONGEST_LINE - 200]} ... {words[-190:]}"
+    line = message if whole else f"bulkedge: {words}\n"
+    encoding = getattr(sys.stderr, "encoding", None) or "utf-8"
+    try:
+        sys.stderr.write(line.encode(encoding, "backslashreplace").decode(encoding))
+        sys.stderr.flush()
+    except (OSError, ValueError):  # a full disk, a closed stream: there is nowhere left to complain
+        return
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ from bulkedge.theory.functions.nonlinearity import combine, nonlinearity, produc
 from bulkedge.theory.gaussian import gaussian, hermite, moments
 from bulkedge.theory.kernels import kernel, kernel_value, sphere
 from bulkedge.theory.numbers import ball
-from bulkedge.theory.numbers.enclosure import Enclosure, check_digits
+from bulkedge.theory.numbers.enclosure import Enclosure, check_digits, floor_log10, int_to_text
 from bulkedge.theory.numbers.errors import InputError
 from bulkedge.theory.numbers.symbols import z
 from bulkedge.theory.spectra import silverstein
@@ -165,6 +165,16 @@ def test_what_is_rounded_outwards_stays_outside(x, y, t, coefficients, factor):
 
 
 @laws
+@given(st.integers(1, 10**6), st.integers(1, 10**6), st.integers(-6000, 6000))
+def test_sizes_by_powers_of_ten(top, bottom, exponent):
+    """Also beyond the 4300 digits that Python's own conversion gives."""
+    x = Fraction(top, bottom) * Fraction(10) ** exponent
+    found = floor_log10(x)
+    assert Fraction(10) ** found <= x < Fraction(10) ** (found + 1)
+    text = int_to_text(top * 10 ** abs(exponent))
+    assert text == str(top) + "0" * abs(exponent)
+
+
 @given(st.lists(FRACTIONS, min_size=1, max_size=5), POSITIVE, POSITIVE, st.fractions(0, 1, max_denominator=9))
 def test_bounds_of_polynomials(coefficients, start, length, share):
     end = start + length

@@ -15,6 +15,8 @@ import sympy as sp
 from sympy.core.function import AppliedUndef
 from sympy.printing.latex import LatexPrinter, tex_greek_dictionary
 
+from bulkedge.theory.numbers.errors import InputError
+
 _GREEK = (
     "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau upsilon phi chi "
     "psi omega Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega varepsilon"
@@ -43,8 +45,14 @@ _KNOWN = (
 KNOWN_FUNCTIONS = frozenset(_KNOWN.split())
 
 
-class UnknownHead(TypeError):  # noqa: N818 -- it names what it is about
+class UnknownHead(InputError, TypeError):  # noqa: N818 -- it names what it is about
     """An expression has a head that the printer does not know; print nothing rather than nonsense."""
+
+    def __init__(self, problem: str) -> None:
+        super().__init__("latex", problem, "use the symbols, functions and names that derivations/latex.py knows")
+
+    def __reduce__(self) -> tuple[type[UnknownHead], tuple[str]]:
+        return type(self), (self.problem,)
 
 
 def symbol_name(name: str) -> str:

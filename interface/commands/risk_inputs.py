@@ -57,11 +57,11 @@ def read_steps(step: Any) -> tuple[sp.Rational, ...]:
     """
     text = str(step)
     if ":" not in text:
-        return (nonnegative(step, "step"),)
+        return (nonnegative(step, "step", sized=True),)
     parts = text.split(":")
     if len(parts) != 3:
         raise InputError("step", f"{text[:40]!r} is not a:b:n", "give start:end:number of points")
-    a, b = nonnegative(parts[0], "step"), nonnegative(parts[1], "step")
+    a, b = nonnegative(parts[0], "step", sized=True), nonnegative(parts[1], "step", sized=True)
     count = integer(parts[2], "step", 2, MAX_POINTS)
     return tuple(a + (b - a) * i / (count - 1) for i in range(count))
 
@@ -88,16 +88,16 @@ def read_inputs(
     Errors: InputError.
     """
     readout = parse.choice(readout, "readout", READOUTS)
-    numbers = {"samples": positive(samples, "samples"), "ridge": nonnegative(ridge, "ridge")}
-    numbers["noise"] = nonnegative(noise, "noise")
+    numbers = {"samples": positive(samples, "samples", sized=True), "ridge": nonnegative(ridge, "ridge", sized=True)}
+    numbers["noise"] = nonnegative(noise, "noise", sized=True)
     given = from_weights is not None
     for name, value in (("width", width), ("step", step)):
         if value is None and not given:
             raise InputError(name, "missing", f"give {name}, or the weights themselves (from_weights)")
         if value is not None and given:
             raise InputError(name, "given together with from_weights", "leave it out: the weights decide")
-    numbers["width"] = positive(1 if given else width, "width")
-    numbers["batch"] = numbers["samples"] if batch is None else positive(batch, "batch")
+    numbers["width"] = positive(1 if given else width, "width", sized=True)
+    numbers["batch"] = numbers["samples"] if batch is None else positive(batch, "batch", sized=True)
     steps = read_steps(0 if given else step)
     if dim is None and (simulate is not None or readout != "gaussian"):
         raise InputError("dim", "missing, though simulate or readout is given", "give the dimension d")

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from bulkedge.numerics.trials.runner import Progress
 
+MAX_JOBS = 1024  # processes of one machine
+
 
 def configure(parser: argparse.ArgumentParser, jobs: int = 1) -> None:
     """The three options; `jobs` is the default number of processes."""
@@ -45,7 +47,7 @@ def workers(
     from bulkedge.numerics.trials.store import Store
     from bulkedge.theory.functions.parse import integer, path
 
-    jobs = integer(jobs, "jobs", minimum=1)
+    jobs = integer(jobs, "jobs", minimum=1, maximum=MAX_JOBS)
     check_address(cluster)
     if store is not None:
         store = path(store, "store")

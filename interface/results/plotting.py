@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import io
 import os
 import tempfile
 from pathlib import Path
@@ -52,8 +53,6 @@ def new_figure(width: float = 5.2, height: float = 3.4, **subplots: Any) -> tupl
 
 
 def _svg(figure: Figure) -> str:
-    import io
-
     import matplotlib
 
     buffer = io.StringIO()
@@ -96,6 +95,7 @@ def write_figure(figure: Figure, path: Path, title: str = "", description: str =
     """Write a figure to a file, whole or not at all; the same figure gives the same bytes.
 
     `title` and `description` go into the file's metadata, for readers who do not see the picture.
+    Errors: OSError where the disk does not take it.
     """
     import matplotlib
 
@@ -103,19 +103,21 @@ def write_figure(figure: Figure, path: Path, title: str = "", description: str =
     dates: dict[str, dict[str, str | None]] = {".pdf": {"CreationDate": None}, ".svg": {"Date": None}}
     words = {"Title": title, "Subject" if suffix == ".pdf" else "Description": description} if title else {}
     metadata = dates.get(suffix, {}) | words
+    # Drawn in memory, written beside the file and renamed: matplotlib's writers do not survive a full disk.
+    drawn = io.BytesIO()
+    with matplotlib.rc_context({"svg.hashsalt": "bulkedge", "pdf.fonttype": 42}):
+        figure.savefig(drawn, format=suffix.removeprefix("."), dpi=200, metadata=metadata)
+    name = None
     try:
         handle, name = tempfile.mkstemp(suffix=path.suffix, dir=path.parent)
-    except OSError as error:
-        raise _unwritable(path, error) from None
-    os.close(handle)
-    try:
-        with matplotlib.rc_context({"svg.hashsalt": "bulkedge", "pdf.fonttype": 42}):
-            figure.savefig(name, dpi=200, metadata=metadata)
+        with os.fdopen(handle, "wb") as file:
+            file.write(drawn.getbuffer())
         os.chmod(name, 0o644)
         os.replace(name, path)
-    except OSError as error:
-        os.unlink(name)
-        raise _unwritable(path, error) from None
+        name = None
+    finally:
+        if name is not None:
+            os.unlink(name)
 
 
 def save_figure(result: Result, path: str) -> None:
@@ -123,4 +125,8 @@ def save_figure(result: Result, path: str) -> None:
     figure = result.figure()
     if figure is None:
         raise InputError("plot", "this result has no curve", "leave --plot out")
-    write_figure(figure, check_plot_path(path))
+    target = check_plot_path(path)
+    try:
+        write_figure(figure, target)
+    except OSError as error:
+        raise _unwritable(path, error) from None

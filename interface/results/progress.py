@@ -16,7 +16,7 @@ class RichProgress:
     def __init__(self) -> None:
         columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
         console = Console(stderr=True)
-        self._shown = sys.stderr.isatty()
+        self._shown = sys.stderr is not None and sys.stderr.isatty()
         self._progress = Progress(*columns, console=console, transient=True, disable=not self._shown)
         self._task = self._progress.add_task("", total=0)
 

@@ -17,10 +17,11 @@ import numpy.typing as npt
 import scipy.special
 import sympy as sp
 
+from bulkedge.numerics.trials.domain import LARGEST, SMALLEST
 from bulkedge.theory.functions.nonlinearity import Nonlinearity
 from bulkedge.theory.gaussian.gaussian import enclose, expectation, parts, product
 from bulkedge.theory.numbers.ball import enclose_expr
-from bulkedge.theory.numbers.errors import PrecisionError
+from bulkedge.theory.numbers.errors import InputError, PrecisionError
 from bulkedge.theory.numbers.symbols import z
 
 Array = npt.NDArray[Any]
@@ -147,8 +148,10 @@ class HermiteConstants:
 def constants(f: Nonlinearity) -> HermiteConstants:
     """The Hermite constants of f, from closed forms and enclosures, second moments without one by quadrature.
 
+    Errors: InputError for a function whose size floats do not hold (`moderate`).
     Source: H1, H2.
     """
+    moderate(f)
     mu0, mu1, curvature = (_float(f, k) for k in (0, 1, 2))
     second, error = _second_moment(f)
     rest = second - mu0**2 - mu1**2
@@ -160,6 +163,23 @@ def constants(f: Nonlinearity) -> HermiteConstants:
     return HermiteConstants(mu0, mu1, mu2, second, curvature, derivative_second, worst)
 
 
+def moderate(f: Nonlinearity, argument: str = "FUNCTION") -> None:
+    """Nothing, if f is 0 or its root mean square lies within 1e-50..1e50, so that floats can hold its powers.
+
+    Errors: InputError, naming `argument`.
+    """
+    try:
+        with np.errstate(all="ignore"):
+            second, _ = _second_moment(f)
+    except OverflowError:
+        second = np.inf
+    if not SMALLEST**2 <= second <= LARGEST**2 and any(piece.expr != 0 for piece in f.pieces):
+        side = "small" if second < 1 else "large"
+        remedy = f"scale it to a root mean square within {SMALLEST:g}..{LARGEST:g}"
+        raise InputError(argument, f"{f.name[:60]} is too {side} for floats", remedy)
+
+
+@functools.lru_cache(maxsize=512)
 def _second_moment(f: Nonlinearity) -> tuple[float, float]:
     """E f^2 and a bound of its error: exact where closed, else the change between two orders of quadrature."""
     if parts(f).rest is None:

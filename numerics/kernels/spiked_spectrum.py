@@ -142,6 +142,7 @@ def sector(
     d, A, B = int(d), float(A), float(B)  # mpmath does not know NumPy's integers
     j, parity = parse.integer(j, "j", minimum=0), parse.integer(parity, "parity", minimum=0, maximum=1)
     tolerance = float(parse.positive(tolerance, "tolerance"))
+    count = None if count is None else parse.integer(count, "count", minimum=1)
     copies = multiplicity(d - 1, j)
     if copies == 0:
         raise InputError("j", f"there is no sector {j} in dimension {d}", "in dimension 2 only j = 0, 1 exist")

@@ -13,7 +13,7 @@ import numpy as np
 import sympy as sp
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq
-from scipy.special import ndtri
+from scipy.special import erfinv, ndtri
 
 from bulkedge.numerics.spectra.marchenko_pastur import Floats, MarchenkoPastur
 from bulkedge.numerics.trials.domain import finite, positive
@@ -23,6 +23,8 @@ from bulkedge.theory.spectra import spike as theory
 
 _RATIO = {"rectangular": psi, "covariance": c, "wishart": c}
 _EITHER_SIGN = ("wigner", "wishart")
+
+_SMALLEST_TAIL = 1e-300  # of a confidence level: what lies beyond it underflows
 
 
 @functools.cache
@@ -132,18 +134,20 @@ class SpikedModel:
             raise InputError("observed", "holds a value that is no outlier", f"give values beyond the edge {upper:.6g}")
         return self.scale * _compiled(self.law.name, "inverse")(positions / self.scale, self.ratio)
 
-    def interval(self, observed: float, size: int, *, level: float = 0.95, beta: int = 1) -> Interval:
+    def interval(self, observed: float, size: int, *, level: float | sp.Rational = 0.95, beta: int = 1) -> Interval:
         """The strength read from one outlier, with a confidence interval.
 
         The interval holds the strengths whose predicted position is within the Gaussian quantile of the observed one
         (a test inverted, so that it stays right where the map flattens towards the threshold). Whether there is a spike
         at all is another question, answered by numerics.spectra.tracy_widom.
-        Valid for: Gaussian noise and sizes at which the fluctuation is small against the distance to the edge.
+        Valid for: Gaussian noise and sizes at which the fluctuation is small against the distance to the edge; levels
+        below 1 - 1e-300, read exactly if they are rational.
         """
-        if not 0 < level < 1:
-            raise InputError("level", f"{level!r} is not a confidence level", "give a number in (0, 1)")
+        if not (0 < level < 1 and 1 - level > _SMALLEST_TAIL):
+            raise InputError("level", f"{level} is not a confidence level", "give a number in (0, 1 - 1e-300)")
         value = float(self.strength(observed))
-        quantile = float(ndtri((1 + level) / 2))
+        # From the end that is near: (1 + level)/2 in floats would be 1/2, or 1, long before the level is 0 or 1.
+        quantile = -float(ndtri(float((1 - level) / 2))) if level > 0.5 else float(np.sqrt(2) * erfinv(float(level)))
         # Outwards is away from the noise: to larger strengths above the bulk, to smaller ones below it.
         outward = 1.0 if observed > sum(self.edges) / 2 else -1.0
         centre, edge = {
@@ -161,14 +165,17 @@ class SpikedModel:
             )
             return outward * (position - observed)
 
-        inner = float(brentq(gap, threshold, value, args=(1.0,), xtol=1e-13))
+        # Where the fluctuation is below the rounding of positions, the interval's ends round to the value itself.
+        inner = float(brentq(gap, threshold, value, args=(1.0,), xtol=1e-13)) if gap(value, 1.0) > 0 else value
         far = value
         for _ in range(200):
             if gap(far, -1.0) > 0:
                 break
             far = self._further(far, outward, base)
-        outer = float(brentq(gap, value, far, args=(-1.0,), xtol=1e-13)) if gap(far, -1.0) > 0 else far
-        return Interval(value, min(inner, outer), max(inner, outer), level)
+        outer = value
+        if gap(value, -1.0) < 0:
+            outer = float(brentq(gap, value, far, args=(-1.0,), xtol=1e-13)) if gap(far, -1.0) > 0 else far
+        return Interval(value, min(inner, outer), max(inner, outer), float(level))
 
     def _further(self, strength: float, outward: float, base: float) -> float:
         if self.law.name == "covariance" and outward < 0:

@@ -40,6 +40,9 @@ _DECIMAL = r"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
 _NUMBER = re.compile(rf"([+-]?)\s*({_DECIMAL})(?:\s*/\s*({_DECIMAL}))?")
 _FORMS = 'give an integer, a decimal, a fraction "a/b" or "1e-3"'
 
+# What is evaluated in floats: powers up to the sixth stay within double precision.
+SMALLEST, LARGEST = sp.Rational(1, 10**50), sp.Integer(10**50)
+
 
 def number(
     text: Numeric,
@@ -48,11 +51,13 @@ def number(
     minimum: int | Fraction | sp.Rational | None = None,
     maximum: int | Fraction | sp.Rational | None = None,
     exclusive: bool = False,
+    sized: bool = False,
 ) -> sp.Rational:
     """The exact rational that `text` spells: an integer, a decimal, a fraction, with or without an exponent.
 
     Valid for: numbers, and strings of at most 400 characters and exponents of at most 1200; a Python float means the
-    decimal that it prints as. `exclusive` makes the bounds strict.
+    decimal that it prints as. `exclusive` makes the bounds strict; `sized` asks for 0 or a size within 1e-50..1e50, as
+    what is evaluated in floats needs it (numerics.trials.domain).
     Errors: InputError, naming `argument`.
     """
     value = _exact(text, argument)
@@ -61,17 +66,39 @@ def number(
         raise InputError(argument, f"{shorten(text)} is too small", _range_remedy(minimum, maximum, exclusive))
     if high and (value > maximum or (exclusive and value == maximum)):
         raise InputError(argument, f"{shorten(text)} is too large", _range_remedy(minimum, maximum, exclusive))
+    if sized and value != 0 and not SMALLEST <= abs(value) <= LARGEST:
+        side = "small" if abs(value) < 1 else "large"
+        raise InputError(argument, f"{shorten(text)} is too {side}", "stay within 1e-50..1e50")
     return value
 
 
-def positive(text: Numeric, argument: str) -> sp.Rational:
+def positive(text: Numeric, argument: str, *, sized: bool = False) -> sp.Rational:
     """An exact number > 0."""
-    return number(text, argument, minimum=0, exclusive=True)
+    return number(text, argument, minimum=0, exclusive=True, sized=sized)
 
 
-def nonnegative(text: Numeric, argument: str) -> sp.Rational:
+def nonnegative(text: Numeric, argument: str, *, sized: bool = False) -> sp.Rational:
     """An exact number >= 0."""
-    return number(text, argument, minimum=0)
+    return number(text, argument, minimum=0, sized=sized)
+
+
+def constant(text: Numeric | sp.Expr, argument: str, *, exclusive: bool = False) -> sp.Expr:
+    """A number >= 0 (`exclusive`: > 0) that need not be rational: also an expression without z, such as 3*sqrt(2)/2.
+
+    Errors: InputError, naming `argument`.
+    """
+    if isinstance(text, str) and ("sqrt" in text or "*" in text):
+        value = expression(text, argument)
+    elif isinstance(text, sp.Expr) and not text.is_Rational:
+        value = text
+    else:
+        return number(text, argument, minimum=0, exclusive=exclusive)
+    remedy = "give a number, or an expression such as 3*sqrt(2)/2"
+    if value.free_symbols or not value.is_real or value.has(sp.Float):
+        raise InputError(argument, f"{shorten(text)} is no exact number", remedy)
+    if not (value.is_positive or (value.is_zero and not exclusive)):
+        raise InputError(argument, f"{shorten(text)} is too small", _range_remedy(0, None, exclusive))
+    return value
 
 
 def integer(text: Numeric, argument: str, minimum: int | None = None, maximum: int | None = None) -> int:
@@ -165,9 +192,15 @@ def _decimal(text: str, argument: str) -> sp.Rational:
 
 def _range_remedy(minimum: object, maximum: object, exclusive: bool) -> str:
     less = "<" if exclusive else "<="
-    left = f"{minimum} {less} " if minimum is not None else ""
-    right = f" {less} {maximum}" if maximum is not None else ""
+    left = f"{_round(minimum)} {less} " if minimum is not None else ""
+    right = f" {less} {_round(maximum)}" if maximum is not None else ""
     return f"give a value with {left}value{right}"
+
+
+def _round(bound: object) -> str:
+    """A bound as it is written: a large power of ten by its exponent."""
+    text = str(bound)
+    return f"1e{len(text) - 1}" if len(text) > 7 and text.strip("0") == "1" else text
 
 
 # Expressions ---------------------------------------------------------------------------------------------------------

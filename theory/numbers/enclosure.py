@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from numbers import Integral
 
+from flint import fmpz
+
 from bulkedge.theory.numbers.errors import InputError
 
 MAX_DIGITS = 1000
@@ -29,12 +31,12 @@ def decimal_string(value: Fraction, digits: int) -> str:
         return "0"
     sign = "-" if value < 0 else ""
     value = abs(value)
-    exponent = _floor_log10(value)
+    exponent = floor_log10(value)
     scaled = round(value * Fraction(10) ** (digits - 1 - exponent))
     if scaled >= 10**digits:
         scaled //= 10
         exponent += 1
-    text = _int_to_text(scaled).ljust(digits, "0")
+    text = int_to_text(scaled).ljust(digits, "0")
     if -5 <= exponent < max(digits, 16):
         if exponent >= 0:
             whole, frac = text[: exponent + 1].ljust(exponent + 1, "0"), text[exponent + 1 :]
@@ -50,18 +52,18 @@ def error_string(error: Fraction) -> str:
     """An upper bound of `error` to three significant digits, "0" iff it is zero."""
     if error == 0:
         return "0"
-    exponent = _floor_log10(error)
+    exponent = floor_log10(error)
     unit = Fraction(10) ** (exponent - 2)
     up = -((-error) // unit)
     return decimal_string(up * unit, 4)
 
 
-def _int_to_text(n: int) -> str:
-    # Python caps int -> str at 4300 digits; MAX_DIGITS keeps us far below.
-    return str(n)
+def int_to_text(n: int) -> str:
+    """The decimal digits of an integer of any size: Python's own conversion refuses beyond 4300 digits."""
+    return str(fmpz(n))
 
 
-def _floor_log10(value: Fraction) -> int:
+def floor_log10(value: Fraction) -> int:
     """Floor of log10 of a positive rational, by bit lengths first so that huge powers stay cheap."""
     estimate = int((value.numerator.bit_length() - value.denominator.bit_length()) * 0.30102999566398120)
     while Fraction(10) ** estimate > value:
@@ -127,7 +129,10 @@ class Enclosure:
 
     def exact_string(self) -> str | None:
         """The exact value as a fraction, or None where there is an error."""
-        return str(self.value) if self.exact else None
+        if not self.exact:
+            return None
+        over = "" if self.value.denominator == 1 else "/" + int_to_text(self.value.denominator)
+        return int_to_text(self.value.numerator) + over
 
     def reaches(self, digits: int) -> bool:
         """Whether the error is at most half a unit of the `digits`-th significant digit (or the value is exact)."""
@@ -135,4 +140,4 @@ class Enclosure:
             return True
         if self.value == 0:
             return False
-        return self.error <= Fraction(10) ** (_floor_log10(abs(self.value)) - digits + 1) / 2
+        return self.error <= Fraction(10) ** (floor_log10(abs(self.value)) - digits + 1) / 2

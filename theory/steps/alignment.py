@@ -23,7 +23,7 @@ from typing import Any
 import sympy as sp
 
 from bulkedge.theory.numbers import symbols as s
-from bulkedge.theory.numbers.enclosure import Enclosure
+from bulkedge.theory.numbers.enclosure import Enclosure, floor_log10
 from bulkedge.theory.steps.phases import check_batch
 from bulkedge.theory.steps.second_step import Poly
 from bulkedge.theory.steps.target import Target, compositions
@@ -147,12 +147,14 @@ def cosine(signal: Enclosure, norm2: Enclosure, digits: int) -> Enclosure:
     low, high = norm2.value - norm2.error, norm2.value + norm2.error
     if low <= 0:
         raise ArithmeticError("the squared norm of the direction is not shown to be positive")
-    guard = 10 ** (digits + 10)
+    # Both the root and the cosine to relative precision: at extreme ratios either may be as small as it likes.
+    guard = 10 ** (digits + 10 + max(0, -floor_log10(low) // 2 + 1))
     root_low, root_high = _root(low, guard), _root(high, guard) + Fraction(1, guard)
     ends = [x / r for x in (signal.value - signal.error, signal.value + signal.error) for r in (root_low, root_high)]
     middle = (max(ends) + min(ends)) / 2
     # The bisected midpoint is itself rounded, so that printed fractions stay short.
-    rounded = Fraction(round(middle * guard), guard)
+    short = 10 ** (digits + 10 + (max(0, -floor_log10(abs(middle))) if middle else 0))
+    rounded = Fraction(round(middle * short), short)
     return Enclosure(rounded, (max(ends) - min(ends)) / 2 + abs(middle - rounded), "ball")
 
 

@@ -163,16 +163,18 @@ def spectrum(
     >>> round(top.value, 9), top.error < 1e-13
     (0.368023446, True)
     """
+    from bulkedge.numerics.functions.functions import moderate
     from bulkedge.numerics.kernels.leading import leading
     from bulkedge.theory.functions.nonlinearity import nonlinearity
     from bulkedge.theory.functions.parse import integer, number
 
     d = integer(dim, "dim", minimum=2, maximum=MAX_DIMENSION)
-    A = number(bulk, "bulk", minimum=0, exclusive=True)
-    B = number(spike, "spike", minimum=-A, exclusive=True)
+    A = number(bulk, "bulk", minimum=0, exclusive=True, sized=True)
+    B = number(spike, "spike", minimum=-A, exclusive=True, sized=True)
     shown = integer(degree, "degree", minimum=0, maximum=MAX_WEIGHTS)
     last = integer(sectors, "sectors", minimum=0, maximum=20)
     f = nonlinearity(activation, "activation")
+    moderate(f, "activation")
     result = leading(d, float(A), float(B), f, degree=shown, sectors=last)
     notes = result.notes
     if result.top.error > 1e-3 * result.top.value:

@@ -13,7 +13,7 @@ from bulkedge.results.result import Result, Table
 from bulkedge.theory.functions.nonlinearity import Nonlinearity, nonlinearity
 from bulkedge.theory.functions.parse import integer, number
 from bulkedge.theory.kernels.sphere import Eigenvalue, eigenvalues, eta, second_moment
-from bulkedge.theory.numbers.enclosure import Enclosure, check_digits
+from bulkedge.theory.numbers.enclosure import Enclosure, check_digits, int_to_text
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -50,7 +50,7 @@ class SphereResult(Result):
             "eigenvalues": [
                 {
                     "degree": x.degree,
-                    "multiplicity": str(x.multiplicity),
+                    "multiplicity": int_to_text(x.multiplicity),
                     "eta": x.eta.value_string(self.digits),
                     "eta_error": x.eta.error_string(),
                     "exact": x.value.exact_string(),
@@ -68,7 +68,7 @@ class SphereResult(Result):
         rows = tuple(
             (
                 str(x.degree),
-                str(x.multiplicity),
+                int_to_text(x.multiplicity),
                 x.eta.value_string(self.digits),
                 x.value.value_string(self.digits),
                 x.value.error_string(),

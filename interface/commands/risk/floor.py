@@ -137,7 +137,7 @@ def floor(
     from bulkedge.theory.risk.floor import verdict
 
     f, g = nonlinearity(activation, "ACTIVATION"), nonlinearity(link, "LINK")
-    s = nonnegative(noise, "noise")
+    s = nonnegative(noise, "noise", sized=True)
     c = constants(g)
     kinks, link_kinks = ([float(b) for b in h.kinks] for h in (f, g))
     found = compute(vectorised(f), vectorised(g), kinks, link_kinks, degree=f.degree)

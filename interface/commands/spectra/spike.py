@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from bulkedge.theory.numbers.enclosure import Enclosure
 
 HAS_CURVE = True
+MAX_SIZE = 10**50  # numerics.trials.domain
 
 
 @dataclass(frozen=True)
@@ -145,7 +146,7 @@ def spike(
     """
     import sympy as sp
 
-    from bulkedge.theory.functions.parse import choice, integer, number, positive
+    from bulkedge.theory.functions.parse import choice, integer, number, positive, shorten
     from bulkedge.theory.numbers.ball import enclose_expr
     from bulkedge.theory.numbers.enclosure import check_digits
     from bulkedge.theory.numbers.errors import InputError
@@ -159,10 +160,10 @@ def spike(
         raise InputError("ratio", f"the {ensemble} ensemble has {'no' if ratio is not None else 'a'} ratio", remedy)
     ratio_value = sp.Integer(1) if ratio is None else positive(ratio, "ratio")
     if size is not None:
-        size = integer(size, "size", minimum=1)
+        size = integer(size, "size", minimum=1, maximum=MAX_SIZE)
     confidence = positive(level, "level")
     if not confidence < 1:
-        raise InputError("level", f"{level} is not a confidence level", "give a number in (0, 1)")
+        raise InputError("level", f"{shorten(level)} is not a confidence level", "give a number in (0, 1)")
     inputs: dict[str, Any] = {"ensemble": ensemble, "digits": digits}
     if ratio is not None:
         inputs["ratio"] = str(ratio_value)
@@ -199,7 +200,7 @@ def spike(
         if strength is None:
             from bulkedge.numerics.spectra.spike import SpikedModel
 
-            found = SpikedModel(law, float(ratio_value)).interval(float(position), size, level=float(confidence))
+            found = SpikedModel(law, float(ratio_value)).interval(float(position), size, level=confidence)
             interval = (found.lower, found.upper)
             inputs["level"] = str(confidence)
     enclosed = {name: enclose_expr(value, digits) for name, value in exact.items()}

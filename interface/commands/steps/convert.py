@@ -85,7 +85,7 @@ def _sizes(source: str, given: Mapping[str, Numeric | None], ratio: Mapping[str,
     """
     import sympy as sp
 
-    from bulkedge.theory.functions.parse import integer, positive
+    from bulkedge.theory.functions.parse import constant, integer
     from bulkedge.theory.numbers.errors import InputError
     from bulkedge.theory.steps.scaling import SIZE_NAMES, evaluate, paper, sizes_of
 
@@ -99,12 +99,12 @@ def _sizes(source: str, given: Mapping[str, Numeric | None], ratio: Mapping[str,
             both = sp.Integer(integer(n, "n", minimum=1))
             if sizes.setdefault(symbol, both) != both:
                 raise InputError("n", f"{both} contradicts {name} = {sizes[symbol]}", f"leave n or {name} out")
-    exact = {name: positive(value, "ratio") for name, value in ratio.items()}
+    exact = {name: constant(value, "ratio", exclusive=True) for name, value in ratio.items()}
     for symbol, size in sizes_of(exact, source).items():
         sizes.setdefault(symbol, size)
     for name, value in exact.items():
         found, _ = evaluate(paper(source).ratios[name], sizes)
-        if found is not None and found != value:
+        if found is not None and sp.simplify(found - value) != 0:
             raise InputError("ratio", f"{name} = {value} contradicts the sizes, which give {found}", "leave one out")
     return sizes
 
@@ -131,6 +131,7 @@ def convert(
     Valid for: the same network and the same data; the notes say where a paper's loss or output differs.
     Shapes/units: `d`, `width`, `batch` (of the step), `train` (of the ridge fit), `n` (both); `ratio` maps the first
     paper's names of its ratios to values. Sizes are needed only where the formula has them.
+    Step, ridge and ratios may be exact expressions (3*sqrt(2)/2), as this command prints them.
     Accuracy: exact; decimals to `digits` significant digits.
     Errors: InputError for unknown papers, missing sizes (named) and contradictory ones.
     Source: the papers' definitions; theory.steps.scaling.
@@ -142,7 +143,7 @@ def convert(
     """
     import sympy as sp
 
-    from bulkedge.theory.functions.parse import nonnegative, number, shorten
+    from bulkedge.theory.functions.parse import constant, number, shorten
     from bulkedge.theory.numbers.ball import enclose_expr
     from bulkedge.theory.numbers.enclosure import check_digits
     from bulkedge.theory.numbers.errors import InputError
@@ -157,7 +158,7 @@ def convert(
     exact: dict[str, sp.Expr] = {}
     formulas: dict[str, sp.Basic] = {}
     if step is not None or exponent is not None or (source.rate is not None and target.rate is not None):
-        size = None if step is None else nonnegative(step, "step")
+        size = None if step is None else constant(step, "step")
         converted = convert_step(from_, to, size, sizes)
         formulas["step"] = converted.formula
         if converted.value is not None:
@@ -167,7 +168,7 @@ def convert(
         if exponent is not None:
             exact["exponent"] = number(exponent, "exponent") + shift
     if ridge is not None or (source.ridge is not None and target.ridge is not None):
-        value = None if ridge is None else nonnegative(ridge, "ridge")
+        value = None if ridge is None else constant(ridge, "ridge")
         converted = convert_ridge(from_, to, value, sizes)
         formulas["ridge"] = converted.formula
         if converted.value is not None:

@@ -169,7 +169,7 @@ def features(
 
     f, g = nonlinearity(activation, "ACTIVATION"), nonlinearity(link, "LINK")
     a = number(exponent, "exponent")
-    alpha, s = positive(batch, "batch"), nonnegative(noise, "noise")
+    alpha, s = positive(batch, "batch", sized=True), nonnegative(noise, "noise", sized=True)
     found = spiked_features(f, g, Fraction(int(a.p), int(a.q)), float(alpha), float(s))
     given = {"samples": samples, "width": width, "ridge": ridge}
     drops: dict[str, tuple[float, ...]] = {}
@@ -178,7 +178,7 @@ def features(
         for name, value in given.items():
             if value is None:
                 raise InputError(name, "missing", "the drop of the loss needs samples, width and ridge")
-        numbers = {name: float(positive(value, name)) for name, value in given.items() if value is not None}
+        numbers = {name: float(positive(value, name, sized=True)) for name, value in given.items() if value is not None}
         if abs(found.mean_shift) > 1e-12:
             notes.append("no drop of the loss is given: the link has a mean")
         elif found.order:

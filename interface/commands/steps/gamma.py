@@ -61,7 +61,7 @@ class GammaResult(Result):
         from bulkedge.derivations.engine.latex import decimal
 
         body = r" \\ ".join(
-            rf"\text{{{name.replace('_', '-')}}} & {decimal(f'{float(A):.8g}')} & {decimal(f'{float(B):.8g}')}"
+            rf"\text{{{name.replace('_', '-')}}} & {decimal(A.value_string(8))} & {decimal(B.value_string(8))}"
             for name, A, B in self.readings
         )
         return rf"\begin{{array}}{{lrr}} & A & B \\ {body} \end{{array}}"
