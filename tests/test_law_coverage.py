@@ -25,7 +25,7 @@ INNER = {
 }
 EXEMPT = {
     "it runs, stores or compares trials and has no formula of its own": "numerics.check numerics.runner numerics.store "
-    "numerics.cluster",
+    "numerics.cluster numerics.stream",
     "it simulates; the ledger measures it against the theory": "numerics.batch_average:distance numerics.two_steps "
     "numerics.simulated_risk:simulated_risk numerics.second_step:split_gradient numerics.edge:residual "
     "numerics.weights:WeightSpectrum.law",
