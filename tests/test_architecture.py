@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import subprocess
 import sys
 import tomllib
@@ -17,6 +18,7 @@ IDS = [str(p.relative_to(ROOT)) for p in SOURCES]
 HEAVY = ("sympy", "numpy", "scipy", "matplotlib", "flint", "mpmath", "rich", "joblib")
 
 
+@functools.cache
 def tree(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
 
@@ -89,6 +91,28 @@ def unsafe(path: Path) -> list[str]:
 @pytest.mark.parametrize("path", SOURCES, ids=IDS)
 def test_no_text_is_evaluated(path):
     assert unsafe(path) == []
+
+
+EVERYWHERE = [p for folder in (*LAYERS, "tests", "benchmarks") for p in sorted((ROOT / folder).rglob("*.py"))]
+
+
+def guessed(path: Path) -> list[int]:
+    """Lines that name SymPy's nsimplify, which replaces an exact number by a "nice" one near it."""
+    named = [n for n in ast.walk(tree(path)) if isinstance(n, ast.Attribute | ast.Name | ast.alias)]
+    names = [
+        (n.attr if isinstance(n, ast.Attribute) else n.id if isinstance(n, ast.Name) else n.name, n) for n in named
+    ]
+    return [n.lineno for name, n in names if name == "nsimplify"]
+
+
+def test_no_number_is_guessed():
+    assert {str(p): guessed(p) for p in EVERYWHERE if guessed(p)} == {}
+
+
+def test_the_search_for_guesses_finds_them(tmp_path):
+    bad = tmp_path / "bad.py"
+    bad.write_text("from sympy import nsimplify\nnsimplify(x)\nsp.nsimplify(x)\nf = sp.nsimplify\nsimplify(x)\n")
+    assert sorted(guessed(bad)) == [1, 2, 3, 4]
 
 
 def test_the_search_for_evaluation_finds_it(tmp_path):

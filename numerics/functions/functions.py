@@ -18,6 +18,7 @@ import scipy.special
 import sympy as sp
 
 from bulkedge.numerics.trials.domain import LARGEST, SMALLEST
+from bulkedge.theory.functions.growth import poles
 from bulkedge.theory.functions.nonlinearity import Nonlinearity
 from bulkedge.theory.gaussian.gaussian import enclose, expectation, parts, product
 from bulkedge.theory.numbers.ball import enclose_expr
@@ -131,7 +132,7 @@ class HermiteConstants:
     """Paper O's constants of a function, in floats.
 
     mu0 = E f, mu1 = E z f, mu2^2 = E f^2 - mu0^2 - mu1^2; `second_moment` = E f^2; `derivative_second` = E f'^2
-    (None where f jumps: f' is then no function); `curvature` = E f'' = E[f He_2].
+    (None where f' is no square integrable function: f jumps, or has a root at a kink); `curvature` = E f'' = E[f He_2].
     Accuracy: `error` bounds the error of each.
     """
 
@@ -155,8 +156,8 @@ def constants(f: Nonlinearity) -> HermiteConstants:
     mu0, mu1, curvature = (_float(f, k) for k in (0, 1, 2))
     second, error = _second_moment(f)
     rest = second - mu0**2 - mu1**2
-    slope = f.derivative()
-    derivative_second, slope_error = (None, 0.0) if slope.deltas else _second_moment(slope)
+    slope = _slope(f)
+    derivative_second, slope_error = (None, 0.0) if slope is None else _second_moment(slope)
     # An affine function has mu2 = 0; the subtraction leaves rounding, which a square root would blow up.
     mu2 = float(np.sqrt(rest)) if rest > 64 * np.finfo(float).eps * second else 0.0
     worst = max(error / (2 * mu2) if mu2 else error, error, slope_error, 1e-16 * max(1.0, second))
@@ -179,6 +180,23 @@ def moderate(f: Nonlinearity, argument: str = "FUNCTION") -> None:
         raise InputError(argument, f"{f.name[:60]} is too {side} for floats", remedy)
 
 
+def _slope(f: Nonlinearity) -> Nonlinearity | None:
+    """f' if it is a square integrable function, else None (jumps; powers of |z| below 1/2)."""
+    try:
+        slope = f.derivative()
+    except InputError:
+        return None
+    found = [s for p in slope.pieces for _, s in poles(p.expr, p.lower, p.upper).values()]
+    return None if slope.deltas or any(2 * s >= 1 for s in found) else slope
+
+
+def _has_roots(f: Nonlinearity) -> bool:
+    """Whether a fractional power occurs, at which a rule for smooth pieces loses its digits."""
+    return any(
+        not e.exp.is_Integer and e.base.has(z) for p in f.pieces for e in p.expr.atoms(sp.Pow) if e.exp.is_Rational
+    )
+
+
 @functools.lru_cache(maxsize=512)
 def _second_moment(f: Nonlinearity) -> tuple[float, float]:
     """E f^2 and a bound of its error: exact where closed, else the change between two orders of quadrature."""
@@ -187,6 +205,9 @@ def _second_moment(f: Nonlinearity) -> tuple[float, float]:
         if exact is not None:
             value = float(enclose_expr(exact, 18)) if exact != 0 else 0.0
             return value, 2.0**-52 * value
+    if _has_roots(f):
+        value = float(enclose(product(f, f), 18))
+        return value, 2.0**-52 * value
     kinks = [float(b) for b in f.kinks]
     g = vectorised(f)
     low, high = (float(np.dot(w, g(x) ** 2)) for x, w in (gauss_nodes(kinks, nodes=n) for n in (20, 28)))

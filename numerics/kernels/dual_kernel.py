@@ -78,7 +78,13 @@ def closed_form(f: Nonlinearity, g: Nonlinearity) -> ClosedForm | None:
     if expression is None:
         return None
     moved = in_scales(expression)
-    own = {"Phi2": bivariate_cdf, "Affine": affine, "erf": scipy.special.erf, "Dawson": scipy.special.dawsn}
+    own: dict[str, Callable[..., Any]] = {
+        "Phi2": bivariate_cdf,
+        "Affine": affine,
+        "erf": scipy.special.erf,
+        "Dawson": scipy.special.dawsn,
+    }
+    own["hyper"] = lambda top, bottom, x: scipy.special.hyp2f1(top[0], top[1], bottom[0], x)
     modules: list[Any] = [own, "scipy", "numpy"]
     return ClosedForm(moved, sp.lambdify((_s, _t, _r, _c), moved, modules=modules, cse=True))
 

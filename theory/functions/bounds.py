@@ -30,6 +30,9 @@ from bulkedge.theory.functions.quadratic import (
     upper_envelope,
 )
 from bulkedge.theory.functions.size import SizeError, brief
+from bulkedge.theory.numbers.ball import constant, precision
+from bulkedge.theory.numbers.errors import InputError
+from bulkedge.theory.numbers.symbols import z
 
 ZERO = Fraction(0)
 ONE = Fraction(1)
@@ -38,6 +41,7 @@ _MAX_ERFC = Fraction(math.isqrt(_MAX_EXP))  # nor is erfc(m)
 _NARROWEST = Fraction(1, 256)
 _FARTHEST = 64
 _LONG_POWER = 16
+_CONSTANT_BITS = 128
 
 
 class UndecidedError(Exception):
@@ -174,8 +178,12 @@ def bound(expr: sp.Expr, domain: Domain) -> Bound:
         return _mul(expr, domain)
     if expr.is_Pow:
         return _pow(expr.base, expr.exp, domain)
+    if isinstance(expr, EdgePower):
+        return _edge_power(bound(expr.args[0], domain), Fraction(int(expr.args[1].p), int(expr.args[1].q)))
     rule = _RULES.get(expr.func)
     if rule is None:
+        if not expr.has(z):
+            return _ball(_constant_ball(expr), domain)
         raise UndecidedError(_unknown(expr), final=True)
     return rule(bound(expr.args[0], domain), expr.args[0])
 
@@ -190,6 +198,15 @@ def _unknown(expr: sp.Expr) -> str:
     if expr is sp.I or not expr.is_extended_real:
         return f"{brief(expr)} is not real and finite"
     return f"the growth of {expr.func.__name__} is not known here"
+
+
+def _constant_ball(expr: sp.Expr) -> arb:
+    """A constant of any kind that ball arithmetic knows (the level of a tanh, a root of a polynomial)."""
+    try:
+        with precision(_CONSTANT_BITS):
+            return constant(expr)
+    except InputError as error:
+        raise UndecidedError(f"{brief(expr)} is not known: {error.problem}", final=True) from None
 
 
 def _constant(value: Fraction, domain: Domain) -> Bound:
@@ -398,7 +415,7 @@ def _pow(base: sp.Expr, exponent: sp.Expr, domain: Domain) -> Bound:
     if e.denominator != 1 and e > 0 and not (f.nonzero[0] > 0 and f.nonzero[1] is not None):
         if not _positive_inside(base, domain):
             raise UndecidedError(f"{brief(base)} under a fractional power cannot be shown to be positive")
-        return Bound(domain, Quadratic(ZERO), _root_above(f, e), (f.log_above and f.log_above.times(e),))
+        return _edge_power(f, e)
     sign, low = f.nonzero
     if e.denominator != 1 and sign <= 0:
         raise UndecidedError(f"{brief(base)} under a fractional power cannot be shown to be positive")
@@ -460,6 +477,16 @@ def _nonzero_power(f: Bound, sign: int, low: Quadratic, e: Fraction) -> Bound:
     elif sign == 0:
         value_low = top and top.times(-ONE)
     return Bound(f.domain, value_low, top, (log,), lambda: (sign, other and other.times(e)))
+
+
+class EdgePower(sp.Function):  # type: ignore[misc]
+    """base^e, e > 0, of a base that is known to be >= 0 on the user's own interval, whose ends need not be rational."""
+
+    nargs = 2
+
+
+def _edge_power(f: Bound, e: Fraction) -> Bound:
+    return Bound(f.domain, Quadratic(ZERO), _root_above(f, e), (f.log_above and f.log_above.times(e),))
 
 
 def _root_above(f: Bound, e: Fraction) -> Quadratic | None:

@@ -14,7 +14,7 @@ from numbers import Real
 
 import sympy as sp
 
-from bulkedge.theory.functions import parse
+from bulkedge.theory.functions import guard, parse
 from bulkedge.theory.functions.growth import SQUARE_INTEGRABLE, growth
 from bulkedge.theory.functions.pieces import Piece, interior, merged, sorted_distinct, split, tidy, vanishes
 from bulkedge.theory.numbers import ball
@@ -91,8 +91,7 @@ class Nonlinearity:
                 return False
             if not vanishes(left.expr - sign * right.expr.subs(z, -z)):
                 return False
-        mirrored = {(sp.nsimplify(-d.at), d.order): sign * (-1) ** d.order * d.weight for d in self.deltas}
-        return {(sp.nsimplify(d.at), d.order): d.weight for d in self.deltas} == mirrored
+        return all(any(_mirrored_deltas(d, other, sign) for other in self.deltas) for d in self.deltas)
 
     @functools.cached_property
     def homogeneity(self) -> int | None:
@@ -166,6 +165,7 @@ def _certified(expr: sp.Expr, name: str, argument: str) -> Nonlinearity:
     for piece in joined:
         if piece not in pieces:
             _certify(piece, argument)
+    guard.check(expr, pieces, joined, argument)
     return Nonlinearity(name, joined)
 
 
@@ -203,7 +203,11 @@ def jump(f: Nonlinearity, at: sp.Expr, order: int = 0) -> sp.Expr:
             gap = value_at(sp.diff(right.expr, z, order) if order else right.expr, at) - value_at(
                 sp.diff(left.expr, z, order) if order else left.expr, at
             )
-            return sp.S.Zero if ball.sign(gap) == 0 else sp.nsimplify(gap) if gap.is_Rational else gap
+            if not gap.is_finite:
+                raise InputError(
+                    "function", f"{f.name} is not finite at {at}: its derivative is no function", "take a lower order"
+                )
+            return sp.S.Zero if ball.sign(gap) == 0 else gap
     return sp.S.Zero
 
 
@@ -212,6 +216,13 @@ def _mirrored(x: sp.Expr, y: sp.Expr) -> bool:
     if x.is_infinite or y.is_infinite:
         return bool(x == -y)
     return bool(tidy(x + y) == 0)
+
+
+def _mirrored_deltas(one: Delta, other: Delta, sign: int) -> bool:
+    """Whether delta_b^(j) turned by z -> -z, which is (-1)^j delta_(-b)^(j), times `sign` is the other."""
+    if one.order != other.order or not _mirrored(one.at, other.at):
+        return False
+    return bool(tidy(other.weight - sign * (-1) ** one.order * one.weight) == 0)
 
 
 def _differentiate(f: Nonlinearity) -> Nonlinearity:

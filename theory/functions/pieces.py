@@ -16,7 +16,7 @@ from bulkedge.theory.functions.polynomial import multiplied_out
 from bulkedge.theory.functions.size import SizeError, brief, check_power, measure
 from bulkedge.theory.functions.zeros import long_power, real_zeros
 from bulkedge.theory.numbers import ball
-from bulkedge.theory.numbers.errors import InputError
+from bulkedge.theory.numbers.errors import InputError, PrecisionError
 from bulkedge.theory.numbers.symbols import z
 
 MAX_ADDENDS = 250  # up to which a product of sums is multiplied out
@@ -55,13 +55,35 @@ def tidy(expr: sp.Expr) -> sp.Expr:
             return expr  # multiplied out it would cancel, and be slow
     except SizeError:
         return expr
-    below = [p for p in expr.atoms(sp.Pow) if p.base.is_Add and p.exp.is_Integer and p.exp.is_negative]
+    powers = [p for p in expr.atoms(sp.Pow) if p.base.is_Add and p.exp.is_Rational]
+    below = [p for p in powers if p.exp.is_Integer and p.exp.is_negative]
     names = {base: sp.Dummy("r", real=True) for base in {p.base for p in below}}
     kept = {p: names[p.base] ** -p.exp for p in below}
+    # (z - b)^(3/2) is no product (z - b) sqrt(z - b), whose derivative would seem to have a pole.
+    roots = [p for p in powers if not p.exp.is_Integer]
+    bases = {base: sp.Dummy("b", positive=True) for base in {p.base for p in roots}}
+    kept |= {p: bases[p.base] ** p.exp for p in roots}
     out = sp.expand(
         expr.xreplace(kept), power_exp=False, power_base=False, log=False, basic=False, multinomial=True, mul=True
     )
-    return out.xreplace({name: 1 / base for base, name in names.items()})
+    out = out.xreplace({name: base for base, name in bases.items()})
+    return _joined(out.xreplace({name: 1 / base for base, name in names.items()}))
+
+
+def _joined(expr: sp.Expr) -> sp.Expr:
+    """(-z)^a z^n as (-1)^n (-z)^(a + n), for which SymPy's derivative of a power on the left has a pole in n."""
+    if not any(p.base == -z and not p.exp.is_Integer for p in expr.atoms(sp.Pow)):
+        return expr
+    addends = []
+    for addend in sp.Add.make_args(expr):
+        powers = addend.as_powers_dict()
+        left = [(e, b) for b, e in powers.items() if b == -z and not e.is_Integer]
+        n = powers.get(z, sp.S.Zero)
+        if left and n.is_Integer and n != 0:
+            ((e, _),) = left
+            addend = addend / (z**n * (-z) ** e) * (-1) ** n * (-z) ** (e + n)
+        addends.append(addend)
+    return sp.Add(*addends)
 
 
 def vanishes(expr: sp.Expr) -> bool:
@@ -233,7 +255,12 @@ def sorted_distinct(points: list[sp.Expr]) -> list[sp.Expr]:
     """Constants in increasing order, equal ones once; decided by balls, not by floats."""
 
     def order(a: sp.Expr, b: sp.Expr) -> int:
-        return ball.sign(a - b)
+        try:
+            return ball.sign(a - b)
+        except PrecisionError:
+            raise InputError(
+                "FUNCTION", f"the break points {brief(a)} and {brief(b)} cannot be told apart", "write them in one way"
+            ) from None
 
     ordered = sorted(points, key=functools.cmp_to_key(order))
     distinct: list[sp.Expr] = []

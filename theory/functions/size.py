@@ -12,6 +12,7 @@ MAX_DEGREE = 1000
 MAX_TERMS = 1001  # a polynomial of the largest degree
 MAX_BITS = 8192  # of one number; below Python's limit of 4300 digits for printing
 MAX_COEFFICIENT_BITS = 20_000  # of a coefficient after expansion
+_MAX_DENOMINATOR = 10**18  # of an exponent of z
 _MAX_ROOT_BITS = 512  # of a number under a root, which SymPy tries to factor
 
 
@@ -65,7 +66,8 @@ def check_power(base: sp.Expr, exponent: sp.Expr) -> None:
     Errors: SizeError.
     """
     if exponent.is_Rational:
-        if abs(exponent.p) > MAX_BITS or exponent.q > MAX_DEGREE:
+        # A decimal exponent of z has a long denominator; under a root of a number SymPy would factor.
+        if abs(exponent) > MAX_BITS or exponent.q > (MAX_DEGREE if base.is_number else _MAX_DENOMINATOR):
             raise SizeError("an exponent is too large")
         if base.is_Rational:
             if bits(base) * abs(int(exponent.p)) > MAX_BITS:

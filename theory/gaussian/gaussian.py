@@ -16,8 +16,9 @@ from typing import Any
 import sympy as sp
 from flint import acb, acb_poly, arb
 
+from bulkedge.theory.functions.growth import poles
 from bulkedge.theory.functions.nonlinearity import Nonlinearity, jump, product
-from bulkedge.theory.functions.pieces import Piece
+from bulkedge.theory.functions.pieces import Piece, interior
 from bulkedge.theory.gaussian.gaussian_moments import (
     closed_moments,
     expectation,
@@ -35,8 +36,11 @@ from bulkedge.theory.numbers.symbols import z
 __all__ = ["Parts", "Term", "enclose", "expectation", "hermite_values", "jump", "moment", "moments", "parts", "product"]
 
 
-def _cut(piece: Piece, k: int, log_tolerance: float) -> tuple[Any, float]:
-    """A radius R and log of a bound of the integral of |f He_k| phi beyond R on one side.
+def _cut(piece: Piece, k: int, log_tolerance: float, end: Any = None) -> Any:
+    """A radius R beyond which the integral of |f He_k| phi on one side has a logarithm below the tolerance.
+
+    It lies beyond the piece's other end, where there is one (given as its distance from zero on this side), so that
+    no piece is left out, and at least one from it, where a pole at that end no longer counts.
 
     With log|f| <= c0 + c1 z + c2 z^2 and |He_k(z)| <= z^k for z >= 2 sqrt k (all zeros of He_k lie
     below 2 sqrt k, by Gershgorin on its Jacobi matrix), the integrand is at most e^h / sqrt(2 pi) with
@@ -55,14 +59,13 @@ def _cut(piece: Piece, k: int, log_tolerance: float) -> tuple[Any, float]:
     radius = max(2 * math.sqrt(k) + 1, 1.0)
     while log_bound(radius) > log_tolerance:
         radius += max(1.0, 0.05 * radius)
-    radius = math.ceil(4 * radius) / 4
-    return radius, log_bound(radius)
+    cut = arb(math.ceil(4 * radius) / 4)
+    return cut if end is None or end + 1 < cut else (end.upper() + 2).mid()
 
 
-def _tail(piece: Piece, k: int, radius: float) -> Any:
+def _tail(piece: Piece, k: int, r: Any) -> Any:
     """The rigorous bound behind `_cut`, in balls (upper end)."""
     g = piece.growth
-    r = arb(radius)
     a = arb(1) / 2 - ball.rational(g.c2)
     slope = 2 * a * r - ball.rational(g.c1) - k / r
     h = ball.rational(g.c0) + ball.rational(g.c1) * r - a * r * r + k * r.log()
@@ -77,6 +80,16 @@ def _hermite_coefficients(k: int) -> tuple[int, ...]:
         value = math.factorial(k) // (math.factorial(m) * math.factorial(k - 2 * m) * 2**m)
         coefficients.append((-1) ** m * value)
     return tuple(coefficients)
+
+
+_t = sp.Symbol("t", positive=True)
+
+
+def _unfolded(expr: sp.Expr, end: sp.Expr, direction: int, order: sp.Rational) -> tuple[int, sp.Expr]:
+    """(m, f(z) dz/dt) with z = end +- t^m, t > 0, so that a pole (z - end)^-order, order < 1, becomes a power >= 0."""
+    m = int(sp.ceiling(1 / (1 - order)))
+    moved = sp.expand(expr.subs(z, end + direction * _t**m) * m * _t ** (m - 1), power_exp=False, log=False)
+    return m, sp.powdenest(moved)
 
 
 def _rest_integral(rest: Nonlinearity, parity: int, k: int, log_tolerance: float) -> Any:
@@ -96,21 +109,17 @@ def _rest_integral(rest: Nonlinearity, parity: int, k: int, log_tolerance: float
         if half and (piece.lower == -sp.oo or ball.sign(piece.lower) < 0):
             lower = arb(0)
         elif piece.lower == -sp.oo:
-            radius, _ = _cut(piece, k, log_tolerance - 2)
+            radius = _cut(piece, k, log_tolerance - 2, None if piece.upper == sp.oo else -ball.constant(piece.upper))
             tail += _tail(piece, k, radius)
-            lower = -arb(radius)
+            lower = -radius
         else:
             lower = ball.constant(piece.lower)
         if piece.upper == sp.oo:
-            radius, _ = _cut(piece, k, log_tolerance - 2)
-            if lower > radius or not lower < radius:
-                radius = float(lower.upper()) + 1
+            radius = _cut(piece, k, log_tolerance - 2, None if piece.lower == -sp.oo else lower)
             tail += _tail(piece, k, radius)
-            upper = arb(radius)
+            upper = radius
         else:
             upper = ball.constant(piece.upper)
-        if upper < lower:
-            continue
 
         def integrand(x: Any, analytic: bool, f: Any = f) -> Any:
             square = x * x
@@ -120,7 +129,27 @@ def _rest_integral(rest: Nonlinearity, parity: int, k: int, log_tolerance: float
             return value * (f if isinstance(f, acb) else f(x, analytic))
 
         # A break point that is no dyadic number is a ball; its radius is far below the tolerance.
-        inner = ball.integrate(integrand, lower, upper, tolerance)
+        inner = arb(0)
+        for end, (_, order) in poles(piece.expr, piece.lower, piece.upper).items():
+            first = end == piece.lower
+            if first and half and lower == 0 and end != 0:
+                continue
+            at, turned = interior(piece.lower, piece.upper), 1 if first else -1
+            m, inside = _unfolded(piece.expr, end, turned, order)
+            start, function = ball.constant(end), ball.build(inside, _t, {})
+
+            def folded(
+                t: Any, analytic: bool, start: Any = start, turned: int = turned, m: int = m, g: Any = function
+            ) -> Any:
+                x = start + turned * t**m
+                square = x * x
+                value = polynomial(square) * (minus_half * square).exp() * (x if odd else 1)
+                return value * (g if isinstance(g, acb) else g(t, analytic))
+
+            width = abs(ball.constant(at) - start)
+            inner += ball.integrate(folded, arb(0), (width.log() / m).exp(), tolerance)
+            lower, upper = (ball.constant(at), upper) if first else (lower, ball.constant(at))
+        inner += ball.integrate(integrand, lower, upper, tolerance)
         total += inner / norm + arb(0, tail)
     return 2 * total if half else total
 
@@ -173,6 +202,6 @@ def enclose(f: Nonlinearity, digits: int, k: int = 0) -> Enclosure:
             return best
         ratio = abs(best.value) / best.error if best.error else Fraction(0)
         lost += max(12.0, digits * 2.3026 - math.log(max(float(min(ratio, Fraction(10**300))), 1.0)) + 6)
-        if lost > 6 * (digits * 2.3026 + 20):
+        if lost > 6 * (digits * 2.3026 + 20) and ratio <= 1:  # told from zero, it is worth another step
             break
     raise PrecisionError(f"E[f He_{k}] could not be enclosed to {digits} significant digits (it may be zero)", best)

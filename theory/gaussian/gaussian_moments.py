@@ -8,6 +8,7 @@ floating coefficients silently wrong). With D = 1 + 2q, S = s + i w, phi the Gau
     interval       D T_{k+1} = -[F He_k phi] + s T_k - 2 q k T_{k-1}
     with an erf    D M_{k+1} = E[(erf)' e^{..} He_k] + s M_k - 2 q k M_{k-1}
     powers of z    E[z f He_k] = E[f He_{k+1}] + k E[f He_{k-1}]
+    z^p, z > 0     T_{k+2} = (p - k) T_k,      T_0 = 2^{p/2-1} Gamma((p+1)/2)/sqrt(pi), T_1 = T_0 of p + 1   (p > -1)
     delta          E[delta_b^{(j)} He_k] = He_{k+j}(b) phi(b)
 
 Source: H1, H4.
@@ -151,6 +152,22 @@ def _term_moments(term: Term, degree: int) -> list[Combination]:
     return values[: degree + 1]
 
 
+def half_moment(p: sp.Expr) -> sp.Expr:
+    """E[z^p 1{z > 0}] = 2^(p/2 - 1) Gamma((p + 1)/2)/sqrt(pi), p > -1."""
+    return 2 ** (p / 2 - 1) * sp.gamma((p + 1) / 2) / sp.sqrt(sp.pi)
+
+
+def _power_moments(term: Term, degree: int) -> list[Combination]:
+    """A real power of |z| on a half line: He_k (d/dz by parts) takes k from the exponent, two at a time."""
+    p = term.n + term.power
+    basis = half_moment(p), half_moment(p + 1)
+    weights = [sp.S.One, sp.S.One]
+    for k in range(degree - 1):
+        weights.append((p - k) * weights[k])
+    # z^n He_k(z) on the left is that on the right times (-1)^(n + k).
+    return [{basis[k % 2]: _reduce(term.re * weights[k] * term.half_line ** (term.n + k))} for k in range(degree + 1)]
+
+
 def _polynomial_moments(
     lower: sp.Expr, upper: sp.Expr, coefficients: dict[int, sp.Expr], degree: int
 ) -> list[Combination]:
@@ -206,6 +223,8 @@ def closed_moments(f: Nonlinearity, degree: int) -> tuple[sp.Expr, ...]:
         if term.is_polynomial:
             on_interval = polynomials.setdefault((term.lower, term.upper), {})
             on_interval[term.n] = on_interval.get(term.n, sp.S.Zero) + term.re
+        elif term.power != 0:
+            found.append(_power_moments(term, degree))
         else:
             found.append(_term_moments(term, degree))
     found.extend(_polynomial_moments(a, b, p, degree) for (a, b), p in polynomials.items())

@@ -21,7 +21,7 @@ _MAX_OPERATIONS = 300  # likewise
 
 @dataclass(frozen=True)
 class Term:
-    """Re[(re + i im) z^n e^{-q z^2 + (s + i w) z}] prod_i erf(a_i z + b_i) on (lower, upper)."""
+    """Re[(re + i im) z^n |z|^power e^{-q z^2 + (s + i w) z}] prod_i erf(a_i z + b_i) on (lower, upper)."""
 
     lower: sp.Expr
     upper: sp.Expr
@@ -32,6 +32,7 @@ class Term:
     s: sp.Expr
     w: sp.Expr
     erfs: tuple[tuple[sp.Expr, sp.Expr], ...] = ()
+    power: sp.Rational = sp.S.Zero
 
     @property
     def whole_line(self) -> bool:
@@ -41,16 +42,26 @@ class Term:
     @property
     def is_polynomial(self) -> bool:
         """Whether the term is a monomial on its interval."""
-        return self.q == 0 and self.s == 0 and self.w == 0 and not self.erfs
+        return self.q == 0 and self.s == 0 and self.w == 0 and not self.erfs and self.power == 0
+
+    @property
+    def half_line(self) -> int:
+        """1 for (0, oo), -1 for (-oo, 0), else 0."""
+        if self.lower == 0 and self.upper is sp.S.Infinity:
+            return 1
+        return -1 if self.upper == 0 and self.lower is sp.S.NegativeInfinity else 0
 
     @property
     def closed(self) -> bool:
-        """Whether the recurrences above apply."""
+        """Whether the recurrences apply, and end in a form worth having (powers of a root without a form are none)."""
+        if self.power != 0:
+            plain = self.q == 0 and self.s == 0 and self.w == 0 and not self.erfs
+            return plain and self.half_line != 0 and self.n + self.power > -1
         if self.whole_line:
             if len(self.erfs) == 2:
                 return self.w == 0 and self.s == 0 and all(b == 0 for _, b in self.erfs)
             return len(self.erfs) < 2 and (self.w == 0 or not self.erfs)
-        return not self.erfs and self.w == 0
+        return not self.erfs and self.w == 0 and not (self.lower.has(sp.CRootOf) or self.upper.has(sp.CRootOf))
 
 
 @dataclass(frozen=True)
@@ -139,6 +150,7 @@ def _affine(u: sp.Expr) -> tuple[sp.Expr, sp.Expr] | None:
 def _terms(addend: sp.Expr, lower: sp.Expr, upper: sp.Expr) -> list[Term] | None:
     """The terms of one product, or None where a factor is of another kind."""
     coefficient, n, q, s = sp.S.One, 0, sp.S.Zero, sp.S.Zero
+    fraction = sp.S.Zero  # exponent of |z|
     waves: list[tuple[sp.Expr, sp.Expr, sp.Expr]] = []  # (frequency, re, im)
     erfs: list[tuple[sp.Expr, sp.Expr]] = []
     for factor in sp.Mul.make_args(addend):
@@ -148,6 +160,9 @@ def _terms(addend: sp.Expr, lower: sp.Expr, upper: sp.Expr) -> list[Term] | None
         base, power = factor.as_base_exp()
         if isinstance(factor, sp.exp):
             base, power = factor, sp.S.One
+        if power.is_Rational and ((base == z and lower == 0) or (base == -z and upper == 0)) and not power.is_Integer:
+            fraction += power
+            continue
         if not (power.is_Integer and power > 0):
             return None
         count = int(power)
@@ -177,7 +192,7 @@ def _terms(addend: sp.Expr, lower: sp.Expr, upper: sp.Expr) -> list[Term] | None
     if len(erfs) > 2 or len(waves) > 12:
         return None
     return [
-        Term(lower, upper, coefficient * re, coefficient * im, n, q, s, w, tuple(erfs))
+        Term(lower, upper, coefficient * re, coefficient * im, n, q, s, w, tuple(erfs), fraction)
         for w, re, im in _multiplied(waves)
     ]
 

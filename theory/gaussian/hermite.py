@@ -96,12 +96,14 @@ def coefficient(f: Nonlinearity, k: int, convention: str = "orthonormal", digits
     if value is not None:
         exact = _collected(value, factor)
         return Coefficient(k, exact, ball.enclose_expr(exact, digits + 2))
-    raw = enclose(f, digits + 1, k)
-    if factor == 1:
-        return Coefficient(k, None, raw)
-    scale = ball.enclose_expr(factor, digits + 5)
-    error = raw.error * scale.value + abs(raw.value) * scale.error + raw.error * scale.error
-    return Coefficient(k, None, Enclosure(raw.value * scale.value, error, raw.source))
+    try:
+        raw = enclose(f, digits + 1, k)
+    except PrecisionError as error:
+        if error.best is None or factor == 1:
+            raise
+        # What was found is a moment; the coefficient asked for is it times the factor.
+        raise PrecisionError(error.message, error.best * ball.enclose_expr(factor, digits + 5)) from None
+    return Coefficient(k, None, raw if factor == 1 else raw * ball.enclose_expr(factor, digits + 5))
 
 
 def _collected(value: sp.Expr, factor: sp.Expr) -> sp.Expr:

@@ -39,6 +39,8 @@ def terms(f: Nonlinearity) -> tuple[Term, ...] | None:
 
     Formula: f = f_first + sum over kinks b of (f_right - f_left) 1{z > b}.
     """
+    if any(kink.has(sp.CRootOf) for kink in f.kinks):
+        return None  # powers of a root without a form: minutes for what an enclosure gives in a second
     found: dict[Term, sp.Expr] = {}
     previous = _ZERO
     for piece in f.pieces:

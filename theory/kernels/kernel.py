@@ -19,6 +19,7 @@ from bulkedge.theory.functions.nonlinearity import Delta, Nonlinearity, Piece, p
 from bulkedge.theory.gaussian.gaussian import best_enclosure, expectation
 from bulkedge.theory.gaussian.hermite import general_term
 from bulkedge.theory.gaussian.terms import dual_of_delta, dual_of_deltas, dual_of_terms, swapped, terms, tidied
+from bulkedge.theory.kernels.power_kernel import power_dual
 from bulkedge.theory.numbers import ball
 from bulkedge.theory.numbers.enclosure import Enclosure
 from bulkedge.theory.numbers.errors import InputError
@@ -42,7 +43,7 @@ def dual(f: Nonlinearity, g: Nonlinearity | None = None) -> sp.Expr | None:
     Source: K1, K3.
     """
     raw = _raw(f, f if g is None else g)
-    return None if raw is None else tidied(raw)
+    return raw if raw is None or raw.has(sp.hyper) else tidied(raw)
 
 
 def dual_of_correlation(f: Nonlinearity, g: Nonlinearity | None = None) -> sp.Expr | None:
@@ -51,14 +52,15 @@ def dual_of_correlation(f: Nonlinearity, g: Nonlinearity | None = None) -> sp.Ex
     Source: K1.
     """
     raw = _raw(f, f if g is None else g)
-    return None if raw is None else tidied(raw.subs(UNIT))
+    return raw if raw is None else raw.subs(UNIT) if raw.has(sp.hyper) else tidied(raw.subs(UNIT))
 
 
 @functools.lru_cache(maxsize=512)
 def _raw(f: Nonlinearity, g: Nonlinearity) -> sp.Expr | None:
     tf, tg = terms(f), terms(g)
     if tf is None or tg is None:
-        return None
+        closed = power_dual(f, g)
+        return closed if closed is None or _confirmed(closed, f, g) else None
     total = dual_of_terms(tf, tg)
     total += sp.Add(*(dual_of_delta(d, tg) for d in f.deltas))
     total += sp.Add(*(swapped(dual_of_delta(d, tf)) for d in g.deltas))
@@ -66,10 +68,14 @@ def _raw(f: Nonlinearity, g: Nonlinearity) -> sp.Expr | None:
     closed = _real(total) if total.has(sp.I) else total
     if closed is None or f.deltas or g.deltas:
         return closed
-    if not agrees(closed, f, g):
-        warnings.warn(f"the closed kernel of {f.name} contradicts its series and is not used: report it", stacklevel=2)
-        return None
-    return closed
+    return closed if _confirmed(closed, f, g) else None
+
+
+def _confirmed(closed: sp.Expr, f: Nonlinearity, g: Nonlinearity) -> bool:
+    if agrees(closed, f, g):
+        return True
+    warnings.warn(f"the closed kernel of {f.name} contradicts its series and is not used: report it", stacklevel=3)
+    return False
 
 
 def agrees(closed: sp.Expr, f: Nonlinearity, g: Nonlinearity) -> bool:
@@ -150,6 +156,8 @@ def scaled(f: Nonlinearity, s: sp.Expr, bounded: bool = False) -> Nonlinearity:
     for piece in reversed(f.pieces) if flip else f.pieces:
         lower, upper = (piece.upper / s, piece.lower / s) if flip else (piece.lower / s, piece.upper / s)
         expr = sp.expand(piece.expr.subs(z, s * z), power_exp=False, power_base=False, log=False)
+        # (s z)^p as s^p z^p, of which the closed forms know.
+        expr = expr.replace(lambda e: e.is_Pow and e.base.is_Mul and not e.exp.is_Integer, sp.expand_power_base)
         moved = Piece(lower, upper, expr)
         if not bounded and (lower.is_infinite or upper.is_infinite):
             _check_growth(moved, f.name, s)

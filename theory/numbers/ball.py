@@ -1,17 +1,20 @@
 """Ball arithmetic: SymPy expressions evaluated, and integrated, with rigorous error bounds (python-flint).
 
-The only module that sets flint's working precision, which is global to a process (workers are processes, not
-threads); it is restored on the way out.
+The only module that sets flint's working precision, which is global to a process: threads wait for one another
+(workers are processes), and it is restored on the way out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import functools
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from fractions import Fraction
 from typing import Any
 
 import sympy as sp
-from flint import acb, arb, ctx, fmpq
+from flint import acb, arb, ctx, fmpq, fmpz_poly
 
 from bulkedge.theory.numbers.enclosure import Enclosure
 from bulkedge.theory.numbers.errors import InputError, PrecisionError
@@ -28,9 +31,14 @@ def bits(digits: int) -> int:
     return int(digits * 3.3219280948873626) + GUARD_BITS
 
 
-def precision(prec: int) -> Any:
-    """Context manager: flint's working precision in bits."""
-    return ctx.workprec(prec)
+_LOCK = threading.RLock()
+
+
+@contextmanager
+def precision(prec: int) -> Iterator[None]:
+    """Flint's working precision in bits; it belongs to the whole process, so that one thread at a time works in it."""
+    with _LOCK, ctx.workprec(prec):
+        yield
 
 
 def fraction(x: Any) -> Fraction:
@@ -153,6 +161,29 @@ _CONSTANTS: dict[Any, Callable[[], Any]] = {
 Env = Mapping[sp.Symbol, sp.Rational]
 
 
+def real_roots(coefficients: tuple[int, ...]) -> list[Any]:
+    """Disjoint balls around the real roots of an integer polynomial (descending coefficients), in increasing order.
+
+    Valid for: every integer polynomial; a multiple root is listed once.
+    Accuracy: certified isolation: one root in each ball, all of them together, at the working precision.
+    """
+    return list(_real_roots(coefficients, ctx.prec))
+
+
+@functools.lru_cache(maxsize=512)
+def _real_roots(coefficients: tuple[int, ...], _: int) -> tuple[Any, ...]:
+    found = [root.real for root, _ in fmpz_poly(list(reversed(coefficients))).complex_roots() if root.imag.is_zero()]
+    return tuple(sorted(found, key=lambda x: fraction(x.mid())))
+
+
+def _real_root(root: sp.CRootOf) -> Any:
+    """SymPy numbers the real roots first, in increasing order."""
+    found = real_roots(tuple(int(c) for c in root.poly.all_coeffs()))
+    if root.index >= len(found):
+        raise InputError("expression", f"{root} is not real", "give a real expression")
+    return found[root.index]
+
+
 def _lift(f: Function, x: Any) -> Any:
     if isinstance(x, acb):
         return f(x, False)
@@ -201,6 +232,8 @@ def build(expr: sp.Expr, variable: sp.Symbol | None, env: Env) -> Any:
         raise InputError("expression", f"the symbol {expr} has no value", "give it one")
     if expr in _CONSTANTS:
         return _CONSTANTS[expr]()
+    if isinstance(expr, sp.CRootOf):
+        return acb(_real_root(expr))
     head = expr.func
     if head in (sp.Add, sp.Mul):
         return _fold(head, [build(a, variable, env) for a in expr.args])
@@ -211,6 +244,22 @@ def build(expr: sp.Expr, variable: sp.Symbol | None, env: Env) -> Any:
     if head in _UNARY:
         return _lift(_UNARY[head], build(expr.args[0], variable, env))
     return _special(expr, variable, env)
+
+
+def apply(head: Any, values: list[Any]) -> Any:
+    """A smooth SymPy function of real balls, as a real ball; a complex value is not a number."""
+    if head is sp.Add or head is sp.Mul:
+        nodes: list[Any] = [acb(v) for v in values]
+        return _fold(head, nodes).real
+    if head is sp.Pow:
+        value = acb(0) if values[0].is_zero() and values[1] > 0 else acb(values[0]).pow(acb(values[1]))
+    elif head in _UNARY:
+        value = _UNARY[head](acb(values[0]), False)
+    else:
+        raise InputError(
+            "expression", f"ball arithmetic does not know {head.__name__}", "rewrite it in known functions"
+        )
+    return value.real if value.imag.contains(0) else arb("nan")
 
 
 def _fold(head: Any, nodes: list[Any]) -> Any:
@@ -245,6 +294,8 @@ def _power(expr: sp.Pow, variable: sp.Symbol | None, env: Env) -> Any:
     if exponent.is_Integer:
         n = int(exponent)
         return _lift(lambda x, _: x**n, b)
+    if not isinstance(b, acb) and exponent.is_Rational and exponent > 0:
+        return _lift(lambda x, analytic: _raised(x, exponent, analytic), b)
     if exponent == sp.Rational(1, 2):
         return _lift(lambda x, analytic: x.sqrt(analytic=analytic), b)
     if exponent.is_Rational and exponent.q == 2:
@@ -259,6 +310,18 @@ def _power(expr: sp.Pow, variable: sp.Symbol | None, env: Env) -> Any:
         return x.pow(e(z, analytic), analytic=analytic)
 
     return evaluate
+
+
+def _raised(x: Any, exponent: sp.Rational, analytic: bool) -> Any:
+    """x^e for rational e > 0, on a ball that holds zero too: there |x^e| = |x|^e, which shrinks as the ball does."""
+    if x.contains(0) and not analytic:
+        if x.is_zero():
+            return acb(0)
+        size = arb(0, (abs(x).upper().log() * rational(exponent)).exp().upper())
+        return acb(size, size)
+    if exponent.q == 2:
+        return x.sqrt(analytic=analytic) ** int(exponent.p)
+    return x.pow(acb(rational(exponent)), analytic=analytic)
 
 
 def _integer(expr: sp.Expr, env: Env) -> int:
@@ -304,6 +367,9 @@ def _special(expr: sp.Expr, variable: sp.Symbol | None, env: Env) -> Any:
     if head is sp.binomial:
         n, r = build(args[0], None, env), build(args[1], None, env)
         return (n + 1).gamma() * (r + 1).rgamma() * (n - r + 1).rgamma()
+    if head is sp.hyper and len(args[0]) == 2 and len(args[1]) == 1:
+        a, b, c, x = (build(arg, None, env) for arg in (*args[0], *args[1], args[2]))
+        return x.hypgeom_2f1(a, b, c)
     if head is sp.rf:
         x, n = build(args[0], None, env), build(args[1], None, env)
         return (x + n).gamma() * x.rgamma()

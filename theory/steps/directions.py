@@ -106,7 +106,7 @@ class Problem:
         exact: list[sp.Expr | None] = [None] * len(signals) if forms is None else list(forms[0])
         length = None if forms is None else forms[1]
         cosines = [cosine(signal, norm2, digits + GUARD) for signal in signals]
-        quotients = [None if x is None else _short(sp.nsimplify(x / sp.sqrt(length))) for x in exact]
+        quotients = [None if x is None else _short(x / sp.sqrt(length)) for x in exact]
         return Direction(
             tuple(map(_value, exact, signals)), _value(length, norm2), tuple(map(_value, quotients, cosines))
         )

@@ -16,7 +16,7 @@ from typing import Any
 
 import sympy as sp
 
-from bulkedge.theory.functions.nonlinearity import Nonlinearity, nonlinearity
+from bulkedge.theory.functions.nonlinearity import Nonlinearity, exact_numbers, nonlinearity
 from bulkedge.theory.functions.parse import choice, number
 from bulkedge.theory.numbers.errors import InputError
 
@@ -56,7 +56,7 @@ def exact_real(value: Real, argument: str) -> sp.Expr:
     Errors: InputError for what is not a finite real constant.
     """
     if isinstance(value, sp.Basic) and not isinstance(value, sp.Rational):
-        expression = sp.nsimplify(value, rational=True) if value.has(sp.Float) else value
+        expression = exact_numbers(value)
         if not (expression.is_number and expression.is_extended_real and expression.is_finite):
             raise InputError(argument, f"{str(value)[:40]} is not a finite real constant", "give a number")
         return expression
