@@ -10,11 +10,11 @@ from law_coverage import exercised, is_numeric, public
 INNER = {
     "theory.growth:growth": "theory.bounds:bound",
     "theory.nonlinearity:nonlinearity": "theory.nonlinearity:from_expr theory.pieces:split theory.pieces:merged "
-    "theory.gaussian_terms:parts theory.terms:terms theory.ball:apply theory.ball:real_roots",
+    "theory.gaussian_terms:parts theory.terms:terms theory.ball:apply theory.ball:real_roots theory.growth:poles",
     "theory.kernel_value:value": "theory.kernel_value:without_closed_form theory.plane:integral "
     "theory.plane:inner_product theory.rotated_plane:integral theory.bivariate:phi2_integral "
-    "theory.power_kernel:power_dual theory.power_kernel:half_powers",
-    "theory.hermite:coefficients": "theory.gaussian_moments:rounded theory.gaussian_moments:half_moment",
+    "theory.power_kernel:half_powers",
+    "theory.hermite:coefficients": "theory.gaussian_moments:rounded",
     "numerics.covariance:predicted": "numerics.covariance:moment theory.covariance:evaluate theory.covariance:moments "
     "theory.covariance:readings theory.covariance:printed theory.covariance:rank_one",
     "numerics.spike_matrix:spike_matrix": "theory.second_step:remainder_variance",
