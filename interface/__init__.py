@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # what a type checker sees of `_PUBLIC`; a test compares the two
+    from bulkedge.commands.equivalents.equivalent import equivalent as equivalent
     from bulkedge.commands.gaussian.hermite import hermite as hermite
     from bulkedge.commands.kernels.kernel import kernel as kernel
     from bulkedge.commands.kernels.spectrum import spectrum as spectrum
@@ -76,6 +77,7 @@ _PUBLIC = {
     "align": "bulkedge.commands.steps.align",
     "mp": "bulkedge.commands.spectra.mp",
     "spike": "bulkedge.commands.spectra.spike",
+    "equivalent": "bulkedge.commands.equivalents.equivalent",
     "convert": "bulkedge.commands.steps.convert",
     "risk": "bulkedge.commands.risk.risk",
     "gamma": "bulkedge.commands.steps.gamma",

@@ -70,7 +70,7 @@ def _collect(package: str, attribute: str) -> tuple[Any, ...]:
 
 def order(id: str) -> tuple[int, str]:
     """Sorts IDs as the theory is built up: Hermite, kernels, ..., random matrices; a user's own letters come last."""
-    head, letters = owner(id), "HKGOMCLTR"
+    head, letters = owner(id), "HKGOMCLTRE"
     return (
         letters.index(head[0]) if head[0] in letters else len(letters),
         head[0] + head[1:].zfill(3) + id[len(head) :],

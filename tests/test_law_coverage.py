@@ -22,6 +22,8 @@ INNER = {
     "numerics.edge:count_outliers": "numerics.edge:squared_singular_values numerics.edge:outliers_of",
     "numerics.spiked_spectrum:sector": "numerics.spiked_spectrum:Sector.eigenfunction",
     "numerics.truncated_spectrum:truncated_sector": "numerics.truncated_spectrum:TruncatedSector.eigenfunction",
+    "theory.equivalent:read": "theory.dyson:dyson_system theory.dyson_root:find_root theory.dyson_root:evaluate "
+    "theory.elimination:sample_roots theory.elimination:reduce theory.elimination:value_ball",
 }
 EXEMPT = {
     "it runs, stores or compares trials and has no formula of its own": "numerics.check numerics.runner numerics.store "
@@ -34,6 +36,9 @@ EXEMPT = {
     "it lists or counts directions by exact rules; tests go through the cases": "theory.directions:reach_table "
     "theory.directions:vanishing_spikes theory.directions:further_orders theory.phases:count "
     "theory.kink:crossing theory.generative:generative_exponent theory.generative:level_moment",
+    "it reads an expression or sorts a graph; tests go through the cases": "theory.matrix_expression "
+    "theory.matrix_text theory.realisation theory.dyson:classes theory.elimination:system_atoms",
+    "it simulates what was typed; the ledger compares it with the theory": "numerics.equivalent_simulation",
     "it passes a number on, exactly": "theory.second_step:enclosed_rational theory.parse:integer "
     "numerics.kernel_matrix:rows",
     "it sums a series whose value a check compares with the closed form": "numerics.spiked_kernel:partial_sums",

@@ -79,6 +79,20 @@ CALLS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("-erf", "-tanh(z)", "--exponent", "3/10", "--samples", "2", "--width", "1", "--ridge", ".1"),
     ),
     "floor": (("tanh", "z"), ("relu", "-tanh(z)", "--noise", "1/2")),
+    "equivalent": (
+        ("tr(inv(X.T*X + lam))", "--gaussian", "X: n x d, 1/n", "--size", "n=1,d=2", "--positive", "lam"),
+        (
+            *(
+                "let A = W + theta*u*v.T; tr(inv(z - A*A.T))",
+                "--gaussian",
+                "W: d x N, 1/d",
+                "--gaussian",
+                "u: d x 1, 1/d",
+            ),
+            *("--gaussian", "v: N x 1, 1/N", "--size", "N=2,d=1", "--real", "z", "--positive", "theta"),
+            *("--set", "theta=3/2,z=7", "--simulate", "30", "--trials", "3"),
+        ),
+    ),
     "convert": (("--from", "F", "--to", "O"), ("--from", "F", "--to", "O", "--step", "3", "--width", "100")),
     "check": (("H4", "--jobs", "1"),),
     "weights": (("FILE",), ("FILE", "--directions", "VECTOR", "--alarm", "1/20")),
@@ -211,6 +225,16 @@ FIELDS: dict[str, dict[str, Any]] = {
         "directions": many({"k": integer, "exponent": text, "coefficient": real, "rank_one": some(real)}),
     },
     "floor": {"linear_floor": real, "tau": real, "verdict": text},
+    "equivalent": {
+        "unknowns": some(text),
+        "equations": some(text),
+        "polynomial": or_null(text),
+        "value": or_null(real),
+        "error": or_null(bound),
+        "pencil": {"blocks": integer, "before": integer},
+        "simulated": or_null({"value": real, "stderr": bound, "size": integer}),
+        "status": text,
+    },
     "convert": {"step": or_null(real), "exponent": or_null(real), "ridge": or_null(real)},
     "check": {
         "checks": some(
@@ -241,7 +265,7 @@ FIELDS: dict[str, dict[str, Any]] = {
     "version": {"version": text},
 }
 # Their rows of the contract name an `error` (or a standard error); those without reals have none to give.
-WITH_ERROR = {"hermite", "kernel", "sphere", "check"}
+WITH_ERROR = {"hermite", "kernel", "sphere", "check", "equivalent"}
 WITHOUT_REALS = {"list", "show", "figure", "paper", "report", "version"}
 
 OWN = """

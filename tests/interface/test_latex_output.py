@@ -61,6 +61,9 @@ CALLS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("tanh", "z", "--samples", "2", "--width", "1", "--ridge", "1/10", "--step", "1"),
         ("tanh", "z/1000", "--samples", "2", "--width", "1", "--ridge", "1/10", "--step", "1"),
     ),
+    "equivalent": (
+        ("tr(inv(X.T*X + lam))", "--gaussian", "X: n x d, 1/n", "--size", "n=1,d=c", "--positive", "lam,c"),
+    ),
     "convert": (("--from", "F", "--to", "O"), ("--from", "T", "--to", "P5", "--step", "3", "--width", "50")),
     "features": (("softplus", "tanh", "--exponent", "3/10"), ("tanh", "z", "--exponent", "0")),
     "floor": (("tanh", "z"),),
@@ -154,6 +157,15 @@ SPELLED = {
     "s_eps": r"\sigma_{\varepsilon}",
     **{f"g{i}": f"g_{{{i}}}" for i in range(9)},
 }
+
+
+def read_equivalent(result: dict[str, Any], tex: str) -> None:
+    ((left, right),) = equations(tex).items()
+    assert right == "0"
+    at = {"value": "2/7", "lam": "3/5", "c": "7/3"}
+    letters = {r"\mathrm{value}": mp.mpf(2) / 7, r"\lambda": mp.mpf(3) / 5, "c": mp.mpf(7) / 3}
+    exact = sp.sympify(result["polynomial"]).subs({name: sp.Rational(v) for name, v in at.items()})
+    assert abs(read(left, tuple(letters))(letters) - mp.mpf(exact.p) / exact.q) < 1e-12
 
 
 def read_hermite(result: dict[str, Any], tex: str) -> None:
@@ -349,6 +361,7 @@ def read_version(result: dict[str, Any], tex: str) -> None:
 
 
 READ: dict[str, Callable[[dict[str, Any], str], None]] = {
+    "equivalent": read_equivalent,
     "hermite": read_hermite,
     "kernel": read_kernel,
     "sphere": read_sphere,

@@ -1,0 +1,374 @@
+"""`bulkedge equivalent`: the deterministic equivalent of a rational expression in random matrices."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from bulkedge.results.result import Result, Table
+
+if TYPE_CHECKING:
+    import sympy as sp
+    from numpy.typing import ArrayLike
+
+    from bulkedge.numerics.equivalents.equivalent_simulation import Simulated
+    from bulkedge.numerics.trials.check import Check
+    from bulkedge.theory.equivalents.equivalent import Equivalent
+    from bulkedge.theory.equivalents.equivalent_spectrum import EquivalentSpectrum, Outlier
+    from bulkedge.theory.numbers.enclosure import Enclosure
+
+
+@dataclass(frozen=True)
+class EquivalentResult(Result):
+    """The equations of what was typed, the value's polynomial, its value with a bound, and a simulation."""
+
+    command: ClassVar[str] = "equivalent"
+    theory: Equivalent
+    digits: int
+    enclosure: Enclosure | None
+    status: str
+    certain: bool
+    simulated: Simulated | None
+    variable: sp.Symbol | None = None
+    spectrum: EquivalentSpectrum | None = None
+
+    @property
+    def exit_status(self) -> int:
+        """3 where a value was asked for and its branch is not certain."""
+        return 0 if self.certain else 3
+
+    @property
+    def unknowns(self) -> tuple[str, ...]:
+        """The unknowns of the reduced system; the last is `value`."""
+        return self.theory.reduced.unknowns
+
+    @property
+    def equations(self) -> tuple[sp.Expr, ...]:
+        """The reduced system, each = 0."""
+        return self.theory.reduced.equations
+
+    @property
+    def polynomial(self) -> sp.Expr | None:
+        """The polynomial of which `value` is a root, in the declared symbols, or None."""
+        return self.theory.reduced.polynomial
+
+    def value(self, **values: ArrayLike) -> Any:
+        """The value at numbers or arrays of the symbols (those given by `set` may be left out); a float, or an array.
+
+        Errors: InputError for a symbol without a value; ConvergenceError where the branch is not certain.
+        """
+        from bulkedge.numerics.equivalents.equivalent import values as evaluate
+
+        return _scalar(evaluate(self.theory, self._fixed(), values)[0])
+
+    def error(self, **values: ArrayLike) -> Any:
+        """The bound of the error of `value` at the same arguments."""
+        from bulkedge.numerics.equivalents.equivalent import values as evaluate
+
+        return _scalar(evaluate(self.theory, self._fixed(), values)[1])
+
+    def derivative(self, symbol: str, **values: ArrayLike) -> Any:
+        """The derivative of the value in a symbol, by implicit differentiation, at numbers or arrays."""
+        from bulkedge.numerics.equivalents.equivalent import slopes
+
+        return _scalar(slopes(self.theory, symbol, self._fixed(), values)[0])
+
+    def density(self, x: ArrayLike) -> Any:
+        """The spectrum's density at numbers or an array (for a result with `spectrum`)."""
+        from bulkedge.numerics.equivalents.equivalent import density
+
+        return _scalar(density(self.theory, self._spectral()[0], x)[0])
+
+    def edges(self) -> tuple[float, ...]:
+        """The edges of all components of the support, ascending."""
+        return tuple(float(edge) for edge in self._spectral()[1].edges)
+
+    def atoms(self) -> tuple[tuple[float, float], ...]:
+        """The atoms: positions and weights."""
+        return tuple((float(place), float(weight)) for place, weight in self._spectral()[1].atoms)
+
+    def outliers(self) -> tuple[Outlier, ...]:
+        """The eigenvalues outside the bulk, ascending, with the residue of a form (a squared overlap)."""
+        return self._spectral()[1].outliers
+
+    def check(self, id: str, *, size: int = 100, trials: int = 40, resolution: float, broken: str) -> Check:
+        """A check of the value against a simulation of the expression, for the ledger or a file of your own.
+
+        The ladder of sizes is size, 2 size, 4 size; the control is the equivalent with the variance of the matrix
+        `broken` doubled, which must come out REFUTED.
+        Errors: InputError if a symbol has no value, or `broken` is no Gaussian matrix.
+        """
+        from bulkedge.numerics.equivalents.equivalent_simulation import expression_check
+
+        return expression_check(id, self.theory, self._fixed(), size, trials, resolution, broken)
+
+    def _fixed(self) -> dict[sp.Symbol, sp.Rational]:
+        from bulkedge.theory.equivalents.equivalent import values_of
+
+        return values_of(dict(self.inputs["set"]), self.theory.symbols)
+
+    def _spectral(self) -> tuple[sp.Symbol, EquivalentSpectrum]:
+        if self.variable is None or self.spectrum is None:
+            from bulkedge.theory.numbers.errors import InputError
+
+            raise InputError("spectrum", "no spectrum was asked for", 'give spectrum="z", z the resolvent\'s variable')
+        return self.variable, self.spectrum
+
+    def payload(self) -> dict[str, Any]:
+        """`unknowns`, `equations`, `polynomial`, `value`, `error`, `pencil`, `simulated`, `status`."""
+        polynomial, found, run = self.polynomial, self.enclosure, self.simulated
+        spectral = {} if self.spectrum is None else _spectral_payload(self.spectrum, self.digits)
+        return {
+            **spectral,
+            "unknowns": list(self.unknowns),
+            "equations": [str(e) for e in self.equations],
+            "polynomial": None if polynomial is None else str(polynomial),
+            "value": None if found is None else found.value_string(self.digits),
+            "error": None if found is None else found.error_string(),
+            "pencil": {"blocks": self.theory.system.pencil.blocks, "before": self.theory.system.pencil.before},
+            "simulated": None if run is None else run.payload(),
+            "status": self.status,
+            "symbols": {s.name: _assumption(s) for s in self.theory.symbols},
+        }
+
+    def tables(self) -> tuple[Table, ...]:
+        """The value, the equations and the simulation."""
+        pencil = self.theory.system.pencil
+        rows = [("pencil", f"{pencil.before} blocks, {pencil.blocks} after reduction", "")]
+        rows += [("equation", _short(str(e)), "= 0") for e in self.equations]
+        if self.polynomial is not None:
+            rows.append(("polynomial", _short(str(self.polynomial)), "= 0"))
+        if self.enclosure is not None:
+            rows.insert(0, ("value", self.enclosure.value_string(self.digits), self.enclosure.error_string()))
+        if self.simulated is not None:
+            rows += self.simulated.rows()
+        if self.spectrum is not None:
+            return (self._density_table(), Table(("quantity", "value", "error"), tuple(rows), self.status))
+        return (Table(("quantity", "value", "error"), tuple(rows), self.status),)
+
+    def _density_table(self) -> Table:
+        """Edges, atoms and outliers, and the density between the edges."""
+        from bulkedge.numerics.equivalents.equivalent import density
+
+        variable, spectrum = self._spectral()
+        rows = [("edge", e.value_string(self.digits), "", e.error_string()) for e in spectrum.edges]
+        rows += [
+            ("atom", place.value_string(self.digits), weight.value_string(self.digits), weight.error_string())
+            for place, weight in spectrum.atoms
+        ]
+        for o in spectrum.outliers:
+            residue = ("", o.position.error_string())
+            if o.residue is not None:
+                residue = (o.residue.value_string(self.digits), o.residue.error_string())
+            rows.append(("outlier", o.position.value_string(self.digits), *residue))
+        ends = [float(e) for e in spectrum.edges]
+        for lower, upper in zip(ends[::2], ends[1::2], strict=True):
+            points = [lower + (upper - lower) * (2 * k + 1) / (2 * _POINTS) for k in range(_POINTS)]
+            found, errors = density(self.theory, variable, points)
+            rows += [
+                ("density", f"{x:.12g}", f"{y:.12g}", f"{e + 1e-11 * y:.3g}")
+                for x, y, e in zip(points, found, errors, strict=True)
+            ]
+        return Table(("kind", str(variable), "value", "error"), tuple(rows), "the spectrum")
+
+    def latex(self) -> str:
+        """The polynomial, or the equations."""
+        from bulkedge.derivations.engine.latex import latex
+
+        shown = self.equations if self.polynomial is None else (self.polynomial,)
+        return r",\quad ".join(f"{latex(e)} = 0" for e in shown)
+
+
+_POINTS = 25  # of the density's table, in each component
+
+
+def _scalar(array: Any) -> Any:
+    return float(array) if array.shape == () else array
+
+
+def _spectral_payload(spectrum: EquivalentSpectrum, digits: int) -> dict[str, Any]:
+    return {
+        "edges": [e.value_string(digits) for e in spectrum.edges],
+        "atoms": [
+            {"value": p.value_string(digits), "weight": w.value_string(digits), "error": w.error_string()}
+            for p, w in spectrum.atoms
+        ],
+        "outliers": [o.position.value_string(digits) for o in spectrum.outliers],
+        "overlaps": [None if o.residue is None else o.residue.value_string(digits) for o in spectrum.outliers],
+        "errors": {
+            "edges": [e.error_string() for e in spectrum.edges],
+            "outliers": [o.position.error_string() for o in spectrum.outliers],
+            "overlaps": [None if o.residue is None else o.residue.error_string() for o in spectrum.outliers],
+        },
+    }
+
+
+def _assumption(symbol: sp.Symbol) -> str:
+    return "positive" if symbol.is_positive else "real"
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 300 else text[:297] + "..."
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The expression and its declarations."""
+    parser.add_argument("expression", metavar="EXPRESSION", help='"tr(inv(X.T*X + lam))"; "let A = ...;" names a part')
+    parser.add_argument(
+        "--gaussian", action="append", metavar="DECL", help='"X: n x d, 1/n", "H: n x n symmetric, 1/n"; once a matrix'
+    )
+    parser.add_argument("--deterministic", action="append", metavar="DECL", help='"S: d, atoms 1:1/2 4:1/2"')
+    parser.add_argument("--size", metavar="n=2,d=1", help="relative sizes of the dimensions")
+    parser.add_argument("--positive", metavar="NAMES", help="declared symbols > 0, comma separated")
+    parser.add_argument("--real", metavar="NAMES", help="declared real symbols")
+    parser.add_argument("--set", action="append", metavar="lam=3/10", help="numbers for declared symbols")
+    parser.add_argument("--spectrum", metavar="z", help="the expression is a resolvent in z: edges, atoms, outliers")
+    parser.add_argument("--simulate", metavar="D", help="simulate the expression at this common size")
+    parser.add_argument("--trials", default="20", metavar="T", help="simulated samples (default 20)")
+    parser.add_argument("--seed", default="0", metavar="S", help="seed of the simulation (default 0)")
+    parser.add_argument("--digits", default="15", metavar="D", help="significant digits (default 15)")
+
+
+def equivalent(
+    expression: object,
+    gaussian: object = None,
+    *,
+    size: object = None,
+    deterministic: object = None,
+    positive: object = None,
+    real: object = None,
+    set: Mapping[Any, Any] | str | Iterable[str] | None = None,
+    spectrum: object = None,
+    simulate: int | None = None,
+    trials: int = 20,
+    seed: int = 0,
+    digits: int = 15,
+) -> EquivalentResult:
+    """The large-size limit of a rational expression in Gaussian and deterministic matrices.
+
+    (L_0 - S(G)) G = I, the operator-valued Dyson equation of a linearisation u L^-1 v of the expression.
+    Valid for: sums, products, transposes and inverses of Gaussian matrices with iid entries (or symmetric ones), of
+    deterministic symmetric matrices that commute, and of scalars; `tr` (normalised) or a 1 x 1 form outside. All sizes
+    grow together; a dimension 1 is one. An inverse must exist where the Gaussian matrices vanish.
+    Shapes/units: sizes are relative, variances are expressions in the dimensions (1/n).
+    Accuracy: the solution is enclosed (interval Newton) and its branch certain: the one solution at which the map
+    Y -> G E[X Y X*] G* has spectral radius below one; else no value is given (exit status 3).
+    Errors: InputError for what is outside the class, with what would do.
+    Source: E1-E4.
+
+    Example:
+
+    >>> bulkedge.equivalent("tr(inv(X.T*X + lam))", "X: n x d, 1/n", size="n=2,d=1", positive="lam").polynomial
+    lam*value**2 + 2*lam*value + value - 2
+    """
+    from bulkedge.theory.equivalents import matrix_text
+    from bulkedge.theory.equivalents.equivalent import declare, read, values_of
+    from bulkedge.theory.equivalents.equivalent_spectrum import spectrum as spectrum_of
+    from bulkedge.theory.numbers.enclosure import check_digits
+    from bulkedge.theory.numbers.errors import ConvergenceError, InputError
+
+    digits = check_digits(digits)
+    variable = None if spectrum is None else matrix_text.variable(spectrum)
+    extra = () if variable is None else (variable,)
+    model = declare(gaussian, size=size, deterministic=deterministic, positive=positive, real=real, extra=extra)
+    theory = read(expression, model)
+    _used(theory, (expression, gaussian, size, deterministic))
+    values = values_of(set, theory.symbols)
+    theory.system  # noqa: B018 -- what is outside the class is refused before anything long
+    missing = [s.name for s in theory.symbols if s not in values]
+    found, certain, status = None, True, "symbolic: set " + ", ".join(missing) + " for a value"
+    if not missing:
+        try:
+            found = theory.enclose(values, digits)
+            status = "enclosed, branch certain"
+        except ConvergenceError as error:
+            certain, status = False, f"no value: {error}"
+    found_spectrum = None
+    if variable is not None:
+        if variable in values:
+            raise InputError("set", f"{variable} is the variable of the spectrum", f"leave {variable} free")
+        theory = read(expression, model, {s.name: v for s, v in values.items()})
+        try:
+            found_spectrum = spectrum_of(theory, variable, digits)
+            status = "spectrum: branch certain in every interval"
+        except ConvergenceError as error:
+            certain, status = False, str(error)
+    run = None
+    if simulate is not None:
+        from bulkedge.numerics.equivalents.equivalent_simulation import simulated
+
+        run = simulated(theory, values, simulate, trials, seed)
+    inputs = {
+        "expression": str(expression),
+        "gaussian": [str(g) for g in _listed(gaussian)],
+        "deterministic": [str(s) for s in _listed(deterministic)],
+        "size": {name: str(ratio) for name, ratio in model.sizes},
+        "symbols": {s.name: _assumption(s) for s in theory.symbols},
+        "set": {s.name: str(v) for s, v in values.items()},
+        **({} if variable is None else {"spectrum": variable.name}),
+        "digits": digits,
+    }
+    setting = "all sizes grow together at the given ratios; tr is the normalised trace"
+    notes = (
+        "derived; limit of large sizes; Gaussian entries (finite-size corrections are of order 1/size)",
+        "entries of G that are equal or zero: to 25 digits at two points of the symbols",
+    )
+    return EquivalentResult(
+        inputs,
+        setting,
+        ("E1", "E2", "E3", "E4"),
+        notes,
+        theory,
+        digits,
+        found,
+        status,
+        certain,
+        run,
+        variable,
+        found_spectrum,
+    )
+
+
+def _used(theory: Equivalent, texts: Iterable[object]) -> None:
+    """A symbol that occurs nowhere is a slip of the pen.
+
+    Errors: InputError.
+    """
+    import re
+
+    from bulkedge.theory.numbers.errors import InputError
+
+    words = {word for text in texts for word in re.findall(r"[A-Za-z]\w*", str(text))}
+    for symbol in theory.symbols:
+        if symbol.name not in words:
+            raise InputError(_assumption(symbol), f"{symbol.name} occurs nowhere", "leave it out, or check its name")
+
+
+def _listed(value: object) -> list[object]:
+    if value is None:
+        return []
+    if isinstance(value, Mapping):
+        return [f"{key}: {variance}" for key, variance in value.items()]
+    return [value] if isinstance(value, str) or not isinstance(value, Iterable) else list(value)
+
+
+def run(arguments: argparse.Namespace) -> EquivalentResult:
+    """Run the command."""
+    from bulkedge.theory.functions.parse import integer
+
+    return equivalent(
+        arguments.expression,
+        arguments.gaussian,
+        size=arguments.size,
+        deterministic=arguments.deterministic,
+        positive=arguments.positive,
+        real=arguments.real,
+        set=arguments.set,
+        spectrum=arguments.spectrum,
+        simulate=None if arguments.simulate is None else integer(arguments.simulate, "simulate"),
+        trials=integer(arguments.trials, "trials"),
+        seed=integer(arguments.seed, "seed"),
+        digits=integer(arguments.digits, "digits"),
+    )

@@ -1,0 +1,104 @@
+"""Values, derivatives and densities of an equivalent over arrays: each point enclosed, its branch tested."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import sympy as sp
+from numpy.typing import ArrayLike, NDArray
+
+from bulkedge.theory.equivalents import equivalent_spectrum
+from bulkedge.theory.equivalents.equivalent import Equivalent, values_of
+from bulkedge.theory.numbers.enclosure import Enclosure
+from bulkedge.theory.numbers.errors import ConvergenceError, InputError
+
+Array = NDArray[np.float64]
+MAX_POINTS = 100_000
+_DIGITS = 17
+
+
+def values(
+    theory: Equivalent, fixed: Mapping[sp.Symbol, sp.Rational], arrays: Mapping[str, ArrayLike]
+) -> tuple[Array, Array]:
+    """The value at arrays of parameters, which broadcast, and bounds of its error.
+
+    Errors: InputError for a symbol that is unknown or has no value; ConvergenceError, naming the point, where the
+    branch is not certain.
+    """
+    return _over(theory, fixed, arrays, lambda point: theory.enclose(point, _DIGITS))
+
+
+def slopes(
+    theory: Equivalent, symbol: str, fixed: Mapping[sp.Symbol, sp.Rational], arrays: Mapping[str, ArrayLike]
+) -> tuple[Array, Array]:
+    """The derivative in one symbol at arrays of parameters, by implicit differentiation, and bounds of its error.
+
+    Errors: as `values`.
+    """
+    (found,) = [s for s in theory.symbols if s.name == symbol] or [None]
+    if found is None:
+        raise InputError("symbol", f"{symbol!r} is not declared", f"the symbols are {_names(theory)}")
+    return _over(theory, fixed, arrays, lambda point: theory.slope(point, found, _DIGITS))
+
+
+def _names(theory: Equivalent) -> str:
+    return ", ".join(s.name for s in theory.symbols) or "none"
+
+
+def _over(
+    theory: Equivalent,
+    fixed: Mapping[sp.Symbol, sp.Rational],
+    arrays: Mapping[str, ArrayLike],
+    evaluate: Callable[[Mapping[sp.Symbol, Any]], Enclosure],
+) -> tuple[Array, Array]:
+    names = [s.name for s in theory.symbols]
+    for name in arrays:
+        if name not in names:
+            raise InputError(name, "is not a declared symbol", f"the symbols are {_names(theory)}")
+    columns: dict[str, NDArray[Any]] = {}
+    for symbol in theory.symbols:
+        if symbol.name in arrays:
+            columns[symbol.name] = np.asarray(arrays[symbol.name], dtype=object)
+        elif symbol in fixed:
+            columns[symbol.name] = np.asarray(fixed[symbol], dtype=object)
+        else:
+            raise InputError(symbol.name, "has no value", f"give {symbol.name}=...")
+    try:
+        table = np.broadcast_arrays(*columns.values()) if columns else [np.zeros(())]
+    except ValueError:
+        raise InputError("arrays", "their shapes do not broadcast", "give arrays of one shape") from None
+    shape = table[0].shape
+    if table[0].size > MAX_POINTS:
+        raise InputError("arrays", f"{table[0].size} points are too many", f"use at most {MAX_POINTS}")
+    found, errors = np.empty(shape), np.empty(shape)
+    known: dict[tuple[Any, ...], Enclosure] = {}
+    for index in np.ndindex(shape):
+        row = tuple(column[index] for column in table) if columns else ()
+        if row not in known:
+            point = values_of(dict(zip(columns, row, strict=True)), theory.symbols)
+            try:
+                known[row] = evaluate(point)
+            except ConvergenceError as error:
+                at = ", ".join(f"{s.name} = {v}" for s, v in point.items())
+                raise ConvergenceError(f"at {at}: {error}") from None
+        enclosed = known[row]
+        found[index] = float(enclosed.value)
+        # What rounding to a float loses belongs to the error.
+        errors[index] = float(enclosed.error) + 2.0**-53 * abs(found[index])
+    return found, errors
+
+
+def density(theory: Equivalent, z: sp.Symbol, x: ArrayLike) -> tuple[Array, Array]:
+    """The density of the spectrum's continuous part at an array of points, and bounds of its error.
+
+    Errors: InputError for points that are not finite; ConvergenceError where the branch is not certain.
+    """
+    points = np.asarray(x, dtype=float)
+    if not np.all(np.isfinite(points)):
+        raise InputError("x", "a point is not finite", "give finite numbers")
+    pairs = equivalent_spectrum.density(theory, z, [Fraction(float(p)) for p in points.ravel()])
+    found = np.array([p[0] for p in pairs]).reshape(points.shape)
+    return found, np.array([p[1] for p in pairs]).reshape(points.shape)

@@ -1,0 +1,239 @@
+"""The very expression that was typed, drawn at a finite size: Gaussian matrices, inverses and all."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import sympy as sp
+from numpy.typing import NDArray
+
+from bulkedge.numerics.trials.check import Check, Control, Ladder
+from bulkedge.numerics.trials.estimate import Estimate
+from bulkedge.theory.equivalents import matrix_expression as mx
+from bulkedge.theory.equivalents.equivalent import Equivalent
+from bulkedge.theory.functions import parse
+from bulkedge.theory.numbers.enclosure import Enclosure
+from bulkedge.theory.numbers.errors import InputError
+
+Matrix = NDArray[np.float64]
+MAX_SIZE = 20_000  # of the largest dimension
+MAX_ENTRIES = 2.5e7  # of the largest matrix
+
+
+@dataclass(frozen=True)
+class Simulated:
+    """The mean over independent draws at the common size, with its standard error."""
+
+    estimate: Estimate
+    size: int
+    sizes: tuple[tuple[str, int], ...]
+
+    def payload(self) -> dict[str, Any]:
+        """`value`, `stderr`, `size`, and the dimensions and trials."""
+        return {
+            "value": f"{self.estimate.value:.9g}",
+            "stderr": f"{self.estimate.stderr:.3g}",
+            "size": self.size,
+            "trials": self.estimate.n,
+            "dimensions": dict(self.sizes),
+        }
+
+    def rows(self) -> list[tuple[str, str, str]]:
+        """Rows of the readable table."""
+        shape = ", ".join(f"{name} = {size}" for name, size in self.sizes)
+        return [(f"simulated ({shape})", f"{self.estimate.value:.9g}", f"{self.estimate.stderr:.3g}")]
+
+
+def simulated(
+    theory: Equivalent, values: Mapping[sp.Symbol, sp.Rational], size: object, trials: object, seed: object
+) -> Simulated:
+    """The expression's mean over `trials` draws at the common size: the smallest dimension has `size` rows.
+
+    Errors: InputError for a symbol without a value, or a size that is too large.
+    """
+    common, count = parse.integer(size, "simulate", minimum=2), parse.integer(trials, "trials", minimum=2)
+    rng = np.random.default_rng(parse.integer(seed, "seed", minimum=0))
+    missing = [s.name for s in theory.symbols if s not in values]
+    if missing:
+        raise InputError("simulate", f"{missing[0]} has no value", f"set {missing[0]}")
+    sizes = dimensions(theory.question.model, values, common)
+    draws = [draw(theory.question, values, sizes, rng) for _ in range(count)]
+    return Simulated(Estimate.from_samples(draws), common, tuple(sizes.items()))
+
+
+def expression_trial(
+    question: mx.Question,
+    values: tuple[tuple[sp.Symbol, sp.Rational], ...],
+    rng: np.random.Generator,
+    size: int,
+) -> dict[str, float]:
+    """A trial of the ledger: one draw of the expression at a common size."""
+    at = dict(values)
+    return {"value": draw(question, at, dimensions(question.model, at, size), rng)}
+
+
+def expression_check(
+    id: str,
+    theory: Equivalent,
+    values: Mapping[sp.Symbol, sp.Rational],
+    size: int,
+    trials: int,
+    resolution: float,
+    broken: str,
+    claim: str = "",
+    source: str = "derived here",
+) -> Check:
+    """The value against draws of the very expression over sizes, 2 sizes and 4 sizes.
+
+    The control breaks one term: the variance of the Gaussian matrix `broken` is doubled in the theory alone.
+    Errors: InputError for a symbol without a value, or if `broken` is no Gaussian matrix of the expression.
+    """
+    model = theory.question.model
+    if model.gaussian(broken) is None:
+        names = ", ".join(g.name for g in model.gaussians)
+        raise InputError("broken", f"{broken!r} is no Gaussian matrix", f"the Gaussian matrices are {names}")
+    missing = [s.name for s in theory.symbols if s not in values]
+    if missing:
+        raise InputError("check", f"{missing[0]} has no value", f"set {missing[0]}")
+    gaussians = tuple(replace(g, variance=2 * g.variance) if g.name == broken else g for g in model.gaussians)
+    wrong = Equivalent(replace(theory.question, model=replace(model, gaussians=gaussians)))
+    trial = functools.partial(expression_trial, theory.question, tuple(values.items()))
+    sizes = (size, 2 * size, 4 * size)
+    return Check(
+        id,
+        claim or f"the equivalent of {theory.question.text[:80]}",
+        source,
+        functools.partial(_predicted, theory, tuple(values.items())),
+        # Corrections are of order 1/size; a slower rate bounds what a short ladder does not show.
+        Ladder(trial, "value", sizes, 2 / 3, trials, tuple(2 * s for s in sizes), trials),
+        resolution,
+        Control(f"the variance of {broken} doubled", functools.partial(_predicted, wrong, tuple(values.items()))),
+    )
+
+
+def _predicted(theory: Equivalent, values: tuple[tuple[sp.Symbol, sp.Rational], ...]) -> Enclosure:
+    return theory.enclose(dict(values), 15)
+
+
+def dimensions(model: mx.Model, values: Mapping[sp.Symbol, sp.Rational], common: int) -> dict[str, int]:
+    """The dimensions at a common size: the smallest one is `common`, the others in proportion (rounded)."""
+    ratios = {name: float(sp.sympify(ratio, strict=True).xreplace(dict(values))) for name, ratio in model.sizes}
+    least = min(ratios.values())
+    sizes = {name: round(common * ratio / least) for name, ratio in ratios.items()}
+    largest = max(sizes.values())
+    if largest > MAX_SIZE or largest * sorted(sizes.values())[-min(2, len(sizes))] > MAX_ENTRIES:
+        raise InputError("simulate", f"matrices of size {largest} are too large", "simulate a smaller size")
+    return sizes
+
+
+def draw(
+    question: mx.Question,
+    values: Mapping[sp.Symbol, sp.Rational],
+    sizes: Mapping[str, int],
+    rng: np.random.Generator,
+    scale: Mapping[str, float] | None = None,
+) -> float:
+    """One draw of the expression; `scale` multiplies the standard deviation of matrices by name (for controls)."""
+    numbers = _Draw(question.model, values, sizes, rng, scale or {})
+    parts: dict[sp.Symbol, float] = {}
+    for symbol, functional in question.functionals:
+        matrix = numbers.value(functional.matrix)
+        parts[symbol] = float(np.trace(matrix)) / len(matrix)
+    return float(_number(question.value, {**{s: float(v) for s, v in values.items()}, **parts}))
+
+
+def _number(expr: sp.Expr, at: Mapping[sp.Symbol, float]) -> float:
+    if isinstance(expr, sp.Symbol):
+        return at[expr]
+    if isinstance(expr, sp.Rational):
+        return float(expr)
+    if isinstance(expr, sp.Add):
+        return math.fsum(_number(a, at) for a in expr.args)
+    if isinstance(expr, sp.Mul):
+        return math.prod(_number(a, at) for a in expr.args)
+    base, exponent = expr.as_base_exp()
+    return float(_number(base, at) ** int(exponent))
+
+
+class _Draw:
+    """One draw of all matrices; equal subexpressions are computed once."""
+
+    def __init__(
+        self,
+        model: mx.Model,
+        values: Mapping[sp.Symbol, sp.Rational],
+        sizes: Mapping[str, int],
+        rng: np.random.Generator,
+        scale: Mapping[str, float],
+    ) -> None:
+        self.model, self.sizes = model, {**sizes, mx.ONE: 1}
+        self.at = {s: float(v) for s, v in values.items()}
+        # Coefficients are those at the ratios: the powers of the common size go into the matrices, whose variance is
+        # (variance at the ratios)/(common size), as in the theory.
+        first = next(iter(model.sizes))
+        self.unit = sizes[first[0]] / float(sp.sympify(first[1], strict=True).xreplace(dict(values)))
+        self.known: dict[mx.Node, Matrix] = {}
+        self.leaves: dict[str, Matrix] = {}
+        for g in model.gaussians:
+            shape = (self.sizes[g.rows], self.sizes[g.cols])
+            deviation = math.sqrt(self.coefficient(model.split(g.variance)[0]) / self.unit) * scale.get(g.name, 1.0)
+            z = rng.standard_normal(shape)
+            self.leaves[g.name] = deviation * ((z + z.T) / math.sqrt(2) if g.symmetric else z)
+        for law in model.laws:
+            n = self.sizes[law.dimension]
+            weights = np.array([self.coefficient(model.split(w)[0]) for _, w in law.atoms])
+            places = np.minimum(np.searchsorted(np.cumsum(weights), (np.arange(n) + 0.5) / n), len(weights) - 1)
+            for k, name in enumerate(law.names):
+                levels = np.array([self.coefficient(model.split(vs[k])[0]) for vs, _ in law.atoms])
+                self.leaves[name] = np.diag(levels[places])
+
+    def coefficient(self, c: sp.Expr) -> float:
+        return _number(c, self.at)
+
+    def value(self, node: mx.Node) -> Matrix:
+        """A node's matrix."""
+        if node not in self.known:
+            self.known[node] = self.compute(node)
+        return self.known[node]
+
+    def compute(self, node: mx.Node) -> Matrix:
+        if isinstance(node, mx.Leaf):
+            matrix = self.leaves[node.name]
+            return matrix.T if node.transposed else matrix
+        if isinstance(node, mx.Identity):
+            return np.eye(self.sizes[node.rows])
+        if isinstance(node, mx.Sum):
+            total = np.zeros((self.sizes[node.rows], self.sizes[node.cols]))
+            for c, inner in node.terms:
+                if isinstance(inner, mx.Identity):
+                    total[np.diag_indices_from(total)] += self.coefficient(c)
+                else:
+                    total = total + self.coefficient(c) * self.value(inner)
+            return total
+        if isinstance(node, mx.Product):
+            return self.product(node.factors)
+        assert isinstance(node, mx.Inverse)
+        return np.asarray(np.linalg.inv(self.value(node.inner)))
+
+    def product(self, factors: tuple[mx.Node, ...]) -> Matrix:
+        """From the thinner side, so that a vector makes the chain cheap; inverses are solved for where they can be."""
+        if self.sizes[factors[0].rows] < self.sizes[factors[-1].cols]:
+            result = self.value(factors[0])
+            for factor in factors[1:]:
+                if isinstance(factor, mx.Inverse):
+                    result = np.asarray(np.linalg.solve(self.value(factor.inner).T, result.T).T)
+                else:
+                    result = result @ self.value(factor)
+            return result
+        result = self.value(factors[-1])
+        for factor in reversed(factors[:-1]):
+            if isinstance(factor, mx.Inverse):
+                result = np.asarray(np.linalg.solve(self.value(factor.inner), result))
+            else:
+                result = self.value(factor) @ result
+        return result

@@ -1,0 +1,155 @@
+"""Second routes by the engine of equivalents: what other modules have in closed form, typed, to 10 digits."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import sympy as sp
+
+from bulkedge.numerics.risk.pair import pair
+from bulkedge.numerics.risk.ridge import Constants, ridge_risk
+from bulkedge.numerics.risk.spiked_random_features import spiked_features_risk
+from bulkedge.numerics.spectra import marchenko_pastur, silverstein
+from bulkedge.numerics.steps.spiked_features import traces
+from bulkedge.theory.equivalents.equivalent import Equivalent, declare, read, values_of
+from bulkedge.theory.equivalents.equivalent_spectrum import EquivalentSpectrum, density, spectrum
+from bulkedge.theory.functions.nonlinearity import nonlinearity
+from bulkedge.theory.spectra import silverstein as exact_silverstein
+from bulkedge.theory.spectra.spike import RECTANGULAR
+
+FEATURES = ["X: n x d, 1", "W0: d x N, 1/d", "Z: n x N, 1"]
+STEP = [*FEATURES, "Xs: n1 x d, 1", "a: N x 1, 1/N", "beta: d x 1, 1/d", "e1: n1 x 1, v", "e: n x 1, v"]
+FIT = (
+    "let u = Xs.T*(ms*Xs*beta + e1)/n1; let W = W0 + eta*mu1*u*a.T; let F = mu1*X*W + mu2*Z;"
+    "let ah = inv(F.T*F/n + lam)*F.T*(ms*X*beta + e)/n;"
+)
+TEST = FIT + "let r = ms*beta - mu1*W*ah; r.T*r + mu2**2*ah.T*ah"
+TRAIN = FIT + "let t = ms*X*beta + e - F*ah; t.T*t/n"
+
+
+def value(e: Equivalent, **at: object) -> float:
+    return float(e.enclose(values_of(at, e.symbols), 16).value)
+
+
+def spectral(expression: str, digits: int = 16, **declared: object) -> EquivalentSpectrum:
+    e = read(expression, declare(**declared, real="z"))  # type: ignore[arg-type]
+    return spectrum(e, e.symbols[0], digits)
+
+
+# -- R1, R2 -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("ratio", "scale"), [("1/3", "2"), ("5/2", "1/3")])
+def test_marchenko_pastur(ratio: str, scale: str) -> None:
+    """R1: edges, atom and density."""
+    c, s2 = float(sp.Rational(ratio)), float(sp.Rational(scale))
+    found = spectral("tr(inv(z - X.T*X))", gaussian=f"X: n x p, ({scale})/n", size=f"n=1,p={ratio}")
+    law = marchenko_pastur.MarchenkoPastur(c, s2)
+    assert np.allclose([float(e) for e in found.edges], law.edges, rtol=1e-13)
+    assert [(float(p), float(w)) for p, w in found.atoms] == ([(0.0, pytest.approx(1 - 1 / c))] if c > 1 else [])
+    e = read("tr(inv(z - X.T*X))", declare(f"X: n x p, ({scale})/n", size=f"n=1,p={ratio}", real="z"))
+    points = [sp.Rational(1, 7) * k for k in range(1, 12, 3)]
+    pairs = density(e, e.symbols[0], [Fraction(p.p, p.q) for p in points])
+    assert np.allclose([p[0] for p in pairs], [law.pdf(float(p)) for p in points], rtol=1e-11, atol=1e-300)
+
+
+def test_gap_of_a_general_population() -> None:
+    """R2: four edges, levels 1 and 9, ratio 1/10; and an atom where samples are few."""
+    found = spectral(
+        "tr(inv(z - R*X.T*X*R))", gaussian="X: n x p, 1/n", size="n=10,p=1", deterministic="R: p, atoms 1:1/2 3:1/2"
+    )
+    law = exact_silverstein.Population((sp.Integer(1), sp.Integer(9)), (sp.Rational(1, 2), sp.Rational(1, 2)))
+    ends = [e for pair in exact_silverstein.enclose_edges(law, sp.Rational(1, 10), 16) for e in pair]
+    assert np.allclose([float(e) for e in found.edges], [float(e) for e in ends], rtol=1e-13)
+    few = spectral(
+        "tr(inv(z - R*X.T*X*R))", gaussian="X: n x p, 1/n", size="n=1,p=4", deterministic="R: p, atoms 0:1/8 3:7/8"
+    )
+    assert [(float(p), float(w)) for p, w in few.atoms] == [(0.0, 0.75)]
+
+
+def test_bulk_of_the_conjugate_kernel() -> None:
+    """R2: (1/n) F^T F, F = mu1 X W0 + mu2 Z, against Silverstein's equation for an affine Marchenko-Pastur law."""
+    found = spectral("tr(inv(z - F.T*F/n))".replace("F", "(3/5*X*W0 + 1/2*Z)"), gaussian=FEATURES, size="n=2,d=1,N=3/2")
+    law = silverstein.conjugate_kernel(1.5, 0.75, 0.6, 0.5)
+    assert np.allclose([float(e) for e in found.edges], np.ravel(law.edges), rtol=1e-9)
+    e = read(
+        "let F = mu1*X*W0 + mu2*Z; tr(inv(F.T*F/n + lam))",
+        declare(FEATURES, size="n=2,d=1,N=3/2", positive="mu1,mu2,lam"),
+    )
+    at = value(e, mu1="3/5", mu2="1/2", lam="1/20")
+    assert abs(at - float(law.stieltjes(-0.05).real)) < 1e-10 * at
+
+
+# -- O2 ---------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("psi", "theta"), [("2", "3/2"), ("1/2", "1"), ("2", "11/10")])
+def test_outlier_and_overlaps(psi: str, theta: str) -> None:
+    """O2: position and both overlaps, and none within the threshold."""
+    at = dict(zip(sp.symbols("psi theta", positive=True), (sp.Rational(psi), sp.Rational(theta)), strict=True))
+    declared = ["W: d x N, 1/d", "u: d x 1, 1/d", "v: N x 1, 1/N"]
+    for name, form in (("d", "u.T*inv(z - A*A.T)*u"), ("N", "v.T*inv(z - A.T*A)*v")):
+        found = spectral(f"let A = W + {theta}*u*v.T; {form}", gaussian=declared, size=f"N={psi},d=1")
+        above = bool(RECTANGULAR.above.subs(at))
+        assert len(found.outliers) == above
+        for outlier in found.outliers:
+            assert outlier.residue is not None
+            assert abs(float(outlier.position) - float(RECTANGULAR.outlier.subs(at) ** 2)) < 1e-13
+            assert abs(float(outlier.residue) - float(RECTANGULAR.overlap(name).subs(at))) < 1e-13
+
+
+# -- O3, C1, M2 -------------------------------------------------------------------------------------------------------
+
+SETTINGS = [
+    {"psi1": 3.0, "psi2": 2.0, "lam": 0.1, "eta": 1.0, "alpha": 1.0, "noise": 0.0},
+    {"psi1": 0.5, "psi2": 1.5, "lam": 0.01, "eta": 3.0, "alpha": 2.5, "noise": 0.5},
+    {"psi1": 2.0, "psi2": 0.5, "lam": 2.0, "eta": 0.0, "alpha": 1.0, "noise": 0.25},
+]
+
+
+def step(expression: str, setting: dict[str, float], mu1: float, mu2: float, ms: float, rest: float) -> float:
+    sizes = f"n={setting['psi1']},N={setting['psi2']},d=1,n1={setting['alpha']}"
+    eta = "eta" if setting["eta"] else "0"
+    at = {"mu1": mu1, "mu2": mu2, "ms": ms, "lam": setting["lam"], "v": rest}
+    if eta == "0":
+        expression = expression.replace("W0 + eta*mu1*u*a.T", "W0")
+    else:
+        at["eta"] = setting["eta"]
+    e = read(expression, declare(STEP, size=sizes, positive=",".join(at)))
+    return value(e, **at)
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_ridge_risk_after_a_step(setting: dict[str, float]) -> None:
+    """O3: test and training risk, with noise, at three corners of the ratios."""
+    mu1, mu2, ms, mu2s = 0.6, 0.35, 0.8, 0.3
+    rest = mu2s**2 + setting["noise"] ** 2
+    found = ridge_risk(Constants(mu1, mu2, 0.0, ms, mu2s), **setting)
+    assert abs(step(TEST, setting, mu1, mu2, ms, rest) + mu2s**2 - float(found.test)) < 1e-11
+    assert abs(step(TRAIN, setting, mu1, mu2, ms, rest) - float(found.train)) < 1e-11
+
+
+def test_maximal_step() -> None:
+    """C1 at step 0 (random features): its maximal step itself outgrows the sizes, which the engine refuses."""
+    tanh = pair(nonlinearity("tanh"), nonlinearity("tanh"))
+    mu2 = math.sqrt(tanh.link_second - tanh.mu1**2)  # the link is the activation
+    mu2s = math.sqrt(tanh.link_second - tanh.link_slope**2)
+    ridge = 0.3  # O's; P5's is ridge n/p
+    flat = spiked_features_risk(tanh, 2.0, 1.5, 0.8, ridge * 2.0 / 0.8, 0.0)
+    setting = {"psi1": 2.0, "psi2": 0.8, "lam": ridge, "eta": 0.0, "alpha": 1.5}
+    found = step(TEST, setting, tanh.mu1, mu2, tanh.link_slope, mu2s**2) + mu2s**2
+    assert abs(found - flat.test) < 1e-10
+
+
+@pytest.mark.parametrize(("psi1", "psi2", "lam"), [(3.0, 2.0, 0.1), (0.5, 0.7, 0.02)])
+def test_traces_of_the_loss_drop(psi1: float, psi2: float, lam: float) -> None:
+    """M2: M_1 = tr R_0 and M_2 = (1/d) tr X^T R_0 X, R_0 = (F F^T + lam n)^-1, F = sigma(X W0)/sqrt N there."""
+    expected = traces(psi1, psi2, lam, 0.6, 0.35)
+    model = declare(FEATURES, size=f"n={psi1},d=1,N={psi2}", positive="lam,mu1,mu2")
+    at = {"lam": lam, "mu1": 0.6, "mu2": 0.35}
+    first = value(read("let F = mu1*X*W0 + mu2*Z; tr(inv(F*F.T/N + lam*n/N))*n/N", model), **at)
+    second = value(read("let F = mu1*X*W0 + mu2*Z; tr(X.T*inv(F*F.T/N + lam*n/N)*X)/N", model), **at)
+    assert np.allclose([first, second], expected, rtol=1e-10)
