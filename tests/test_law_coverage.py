@@ -23,7 +23,8 @@ INNER = {
     "numerics.spiked_spectrum:sector": "numerics.spiked_spectrum:Sector.eigenfunction",
     "numerics.truncated_spectrum:truncated_sector": "numerics.truncated_spectrum:TruncatedSector.eigenfunction",
     "theory.equivalent:read": "theory.dyson:dyson_system theory.dyson_root:find_root theory.dyson_root:evaluate "
-    "theory.elimination:sample_roots theory.elimination:reduce theory.elimination:value_ball",
+    "theory.elimination:sample_roots theory.elimination:reduce theory.elimination:value_ball "
+    "theory.elimination:scalar_ball theory.equivalent_spectrum:real_roots",
 }
 EXEMPT = {
     "it runs, stores or compares trials and has no formula of its own": "numerics.check numerics.runner numerics.store "
@@ -37,7 +38,7 @@ EXEMPT = {
     "theory.directions:vanishing_spikes theory.directions:further_orders theory.phases:count "
     "theory.kink:crossing theory.generative:generative_exponent theory.generative:level_moment",
     "it reads an expression or sorts a graph; tests go through the cases": "theory.matrix_expression "
-    "theory.matrix_text theory.realisation theory.dyson:classes theory.elimination:system_atoms",
+    "theory.equivalent_statements theory.matrix_text theory.realisation theory.dyson:classes theory.elimination:system_atoms",
     "it simulates what was typed; the ledger compares it with the theory": "numerics.equivalent_simulation",
     "it passes a number on, exactly": "theory.second_step:enclosed_rational theory.parse:integer "
     "numerics.kernel_matrix:rows",
