@@ -38,7 +38,8 @@ EXEMPT = {
     "theory.directions:vanishing_spikes theory.directions:further_orders theory.phases:count "
     "theory.kink:crossing theory.generative:generative_exponent theory.generative:level_moment",
     "it reads an expression or sorts a graph; tests go through the cases": "theory.matrix_expression "
-    "theory.equivalent_statements theory.matrix_text theory.realisation theory.dyson:classes theory.elimination:system_atoms",
+    "theory.equivalent_statements theory.matrix_text theory.realisation theory.dyson:classes "
+    "theory.elimination:system_atoms",
     "it simulates what was typed; the ledger compares it with the theory": "numerics.equivalent_simulation",
     "it passes a number on, exactly": "theory.second_step:enclosed_rational theory.parse:integer "
     "numerics.kernel_matrix:rows",

@@ -22,6 +22,7 @@ from bulkedge.theory.numbers.errors import InputError
 
 Matrix = NDArray[np.float64]
 MAX_SIZE = 20_000  # of the largest dimension
+MAX_TRIALS = 100_000
 MAX_ENTRIES = 2.5e7  # of the largest matrix
 
 
@@ -56,7 +57,10 @@ def simulated(
 
     Errors: InputError for a symbol without a value, or a size that is too large.
     """
-    common, count = parse.integer(size, "simulate", minimum=2), parse.integer(trials, "trials", minimum=2)
+    common, count = (
+        parse.integer(size, "simulate", minimum=2, maximum=MAX_SIZE),
+        parse.integer(trials, "trials", minimum=2, maximum=MAX_TRIALS),
+    )
     rng = np.random.default_rng(parse.integer(seed, "seed", minimum=0))
     missing = [s.name for s in theory.symbols if s not in values]
     if missing:

@@ -34,6 +34,12 @@ CALLS: dict[str, tuple[tuple[str, ...], ...]] = {
     "align": (("He(2, z)", "--power", "2", "--alpha", "2", "--batch", "reused"),),
     "mp": (("--ratio", "1/2"),),
     "spike": (("--ratio", "1/2", "--strength", "2"), ("--ratio", "2", "--observed", "4", "--size", "100")),
+    "equivalent": (
+        (
+            *("tr(inv(X.T*X + lam))", "--gaussian", "X: n x d, 1/n", "--size", "n=2,d=1", "--positive", "lam"),
+            *("--set", "lam=1", "--simulate", "4", "--trials", "2"),
+        ),
+    ),
     "convert": (("--from", "F", "--to", "O", "--step", "1", "--width", "2"),),
     "risk": (("relu", "z", "--samples", "2", "--width", "1", "--ridge", "1/10", "--step", "1"),),
     "gamma": (("relu", "z", "--n", "20", "--m", "10", "--d", "10", "--step", "1"),),

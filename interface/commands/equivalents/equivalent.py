@@ -274,7 +274,7 @@ def equivalent(
     extra = () if variable is None else (variable,)
     model = declare(gaussian, size=size, deterministic=deterministic, positive=positive, real=real, extra=extra)
     theory = read(expression, model)
-    _used(theory, (expression, gaussian, size, deterministic))
+    _used(theory, variable, (expression, gaussian, size, deterministic))
     values = values_of(set, theory.symbols)
     theory.system  # noqa: B018 -- what is outside the class is refused before anything long
     missing = [s.name for s in theory.symbols if s not in values]
@@ -331,7 +331,7 @@ def equivalent(
     )
 
 
-def _used(theory: Equivalent, texts: Iterable[object]) -> None:
+def _used(theory: Equivalent, variable: sp.Symbol | None, texts: Iterable[object]) -> None:
     """A symbol that occurs nowhere is a slip of the pen.
 
     Errors: InputError.
@@ -343,7 +343,8 @@ def _used(theory: Equivalent, texts: Iterable[object]) -> None:
     words = {word for text in texts for word in re.findall(r"[A-Za-z]\w*", str(text))}
     for symbol in theory.symbols:
         if symbol.name not in words:
-            raise InputError(_assumption(symbol), f"{symbol.name} occurs nowhere", "leave it out, or check its name")
+            argument = "spectrum" if symbol == variable else _assumption(symbol)
+            raise InputError(argument, f"{symbol.name} occurs nowhere", "leave it out, or check its name")
 
 
 def _listed(value: object) -> list[object]:
