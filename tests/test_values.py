@@ -93,7 +93,7 @@ def check(seed: int) -> bool:
     return True
 
 
-@pytest.mark.parametrize("block", [0, 1, *(pytest.param(b, marks=pytest.mark.exhaustive) for b in range(2, 6))])
+@pytest.mark.parametrize("block", [0, *(pytest.param(b, marks=pytest.mark.exhaustive) for b in range(1, 6))])
 def test_random_functions(block: int) -> None:
     assert sum(check(seed) for seed in range(6 * block, 6 * block + 6)) >= 3
 
