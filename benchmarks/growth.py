@@ -342,6 +342,7 @@ PATHS = {
 LIGHT = {
     "adam": "one reference network of fixed size",
     "alignment": "quadrature on a fixed grid",
+    "batch_spectrum": "ten points of a scalar equation",
     "check": "arithmetic on the trials' results",
     "cluster": "connects once",
     "estimate": "a mean and its error",
@@ -354,6 +355,7 @@ LIGHT = {
     "ridge_error": "a few evaluations of the curve above",
     "sphere": "a recurrence, timed beside mpmath in kernel.py",
     "spike": "evaluates closed forms",
+    "spike_transition": "one table, solved once",
     "spike_matrix": "matrices of a few spikes",
     "spiked_features": "evaluates closed forms",
     "trained_risk": "the model of given weights above",

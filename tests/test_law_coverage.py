@@ -19,6 +19,7 @@ INNER = {
     "theory.covariance:readings theory.covariance:printed theory.covariance:rank_one",
     "numerics.spike_matrix:spike_matrix": "theory.second_step:remainder_variance",
     "numerics.second_step:regress": "numerics.second_step:fit",
+    "numerics.conditional:conditional_risk": "numerics.conditional:covariance_with_label",
     "numerics.edge:count_outliers": "numerics.edge:squared_singular_values numerics.edge:outliers_of",
     "numerics.spiked_spectrum:sector": "numerics.spiked_spectrum:Sector.eigenfunction",
     "numerics.truncated_spectrum:truncated_sector": "numerics.truncated_spectrum:TruncatedSector.eigenfunction",

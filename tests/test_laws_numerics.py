@@ -27,6 +27,7 @@ from bulkedge.numerics.kernels import (
     truncated_spectrum,
 )
 from bulkedge.numerics.risk import (
+    batch_spectrum,
     conditional,
     conditional_limit,
     floor,
@@ -598,10 +599,42 @@ def test_risks_without_a_step_agree(psi1, psi2, lam):
     risk = conditional_limit.one_step_risk(PAIR, psi1, psi2, lam, 0.0, 200, count=8)
     assert risk.status == "converged"
     assert 0 <= risk.test < 2 * PAIR.link_second
-    groups = conditional_limit.one_step_groups(PAIR, 0.5, 2.0, 200, 0.1, "rademacher")
+    groups = conditional_limit.one_step_groups(PAIR, 0.5, 2.0, 200, 0.1, "rademacher", dimension=100)
     assert groups is not None
     spiked = spiked_random_features.spiked_features_risk(PAIR, psi1, 2.0, psi2, lam, 0.5)
     assert math.isfinite(spiked.test)
+
+
+@laws
+@given(st.floats(0.2, 5), st.floats(0, 2), st.floats(0.2, 3))
+def test_reach_of_a_step_scales(alpha, noise, factor):
+    """Labels twice as large allow half the step; four times the width, twice; the label's rms is exact."""
+    link, scaled = nonlinearity("tanh"), nonlinearity(f"{factor!r}*tanh(z)")
+    one = alignment.reach([link], alpha, 0.0, "reused", None)
+    other = alignment.reach([scaled], alpha, 0.0, "reused", None)
+    assert other.step * factor == pytest.approx(one.step, rel=1e-9)
+    assert other.rms == pytest.approx(factor * one.rms, rel=1e-9)
+    assert alignment.reach([link], alpha / 4, noise, "reused", None, 4000).largest == pytest.approx(one.largest + noise)
+    assert alignment.reach([link], alpha, noise, "fresh", link).step > 0
+
+
+@laws
+@given(SEEDS, st.floats(0.3, 4), st.floats(0.1, 3), st.floats(0, 1))
+def test_spectra_of_batches(rng, alpha, slope, noise):
+    """Mass and trace are exact; away from the points of the rule the resolvent solves its own equation."""
+    z = rng.standard_normal(60)
+    y, weights = slope * z + z**2 / 3 + noise * rng.standard_normal(60), rng.dirichlet(np.ones(60))
+    found = batch_spectrum.batch_spectrum(y, z, weights, alpha)
+    nodes, mass = found.bulk
+    assert mass.sum() == pytest.approx(1, rel=1e-12)
+    assert np.all(nodes >= 0)
+    assert nodes @ mass == pytest.approx(1, rel=1e-6)
+    omega = y**2 / (weights @ y**2)
+    for x in (0.05, 0.6, 4.0, 200.0):
+        m = mass @ (1 / (nodes + x))
+        assert 1 / m == pytest.approx(x + weights @ (omega / (1 + omega * m / alpha)), rel=1e-4)
+    assert found.aligned[1].sum() == pytest.approx(1, rel=1e-12)
+    assert found.along > 0
 
 
 @few

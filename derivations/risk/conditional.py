@@ -32,41 +32,46 @@ def _no_spike() -> Iterator[Step]:
     )
 
 
-# Features given kappa: m + D_1 R^T g + zeta, as letters that do not commute.
-_m, _mT, _D1, _D2 = (sp.Symbol(name, commutative=False) for name in ("m", "m^T", "D_1", "D_2"))
+# Features given kappa: m + D_1 R^T g + D_3 q/2 + zeta, as letters that do not commute.
+_m, _mT, _D1, _D2, _D3 = (sp.Symbol(name, commutative=False) for name in ("m", "m^T", "D_1", "D_2", "D_3"))
 _R, _RT, _g, _gT, _z, _zT = (sp.Symbol(name, commutative=False) for name in ("R", "R^T", "g", "g^T", "zeta", "zeta^T"))
+_q, _qT, _G2 = (sp.Symbol(name, commutative=False) for name in ("q", "q^T", "G_2"))
+_PAIRS = {(_g, _gT): sp.Integer(1), (_q, _qT): 2 * _G2, (_z, _zT): _D2}
 
 
 def _over_rest(product: sp.Expr) -> sp.Expr:
-    """The mean over g (covariance the identity) and zeta (covariance D_2), which are centred and uncorrelated."""
+    """The mean over g (covariance the identity), q (2 G_2) and zeta (D_2), which are centred and uncorrelated."""
     total = sp.Integer(0)
     for term in sp.Add.make_args(sp.expand(product)):
         letters = term.args_cnc()[1]
-        gaussian, rest = (sum(x in pair for x in letters) for pair in ((_g, _gT), (_z, _zT)))
-        if gaussian == rest == 0:
+        counts = [sum(x in pair for x in letters) for pair in _PAIRS]
+        if not any(counts):
             total += term
-        elif (gaussian, rest) in {(2, 0), (0, 2)}:
-            total += term.subs({_g * _gT: 1, _z * _zT: _D2})
-    return total
+        elif sorted(counts) == [0, 0, 2]:
+            total += term.subs({left * right: mean for (left, right), mean in _PAIRS.items()})
+    return sp.expand(total)
 
 
 def _second_moment() -> sp.Eq:
-    return sp.Eq(S(k1), _m * _mT + _D1 * _RT * _R * _D1 + _D2)
+    return sp.Eq(S(k1), _m * _mT + _D1 * _RT * _R * _D1 + _D3 * _G2 * _D3 / 2 + _D2)
 
 
 def _features() -> Iterator[Step]:
     yield Step(
-        (_m + _D1 * _RT * _g + _z) * (_mT + _gT * _R * _D1 + _zT),
+        (_m + _D1 * _RT * _g + _D3 * _q / 2 + _z) * (_mT + _gT * _R * _D1 + _qT * _D3 / 2 + _zT),
         reason="the step adds its spike to the weights: given kappa = u.x/|u| the pre-activation of neuron j is its "
         "share of the spike times kappa plus r_j.g, g the rest of x. In Hermite polynomials of r_j.g the feature is "
-        "its mean m_j, the slope E[sigma' | kappa] times r_j.g, and a rest zeta_j, uncorrelated with both; D_1 is the "
-        "diagonal matrix of the slopes, and the features' product is",
+        "its mean m_j, the slope E[sigma' | kappa] times r_j.g, half of E[sigma'' | kappa] times "
+        "q_j = (r_j.g)^2 - |r_j|^2, and a rest zeta_j, uncorrelated with all; D_1 and D_3 are the diagonal matrices of "
+        "E sigma' and E sigma'', and the features' product is",
     )
     yield Step(
         _second_moment().rhs,
         Apply(_over_rest, name=S(k1)),
-        "mean over g and zeta given kappa; D_2 = Var(sigma | kappa) - D_1^2 |r_j|^2 on the diagonal (off it, Gaussian "
-        "equivalence)",
+        "mean over g and zeta given kappa: E q_i q_j = 2 (r_i.r_j)^2, G_2 the matrix of these squares; D_2 = "
+        "Var(sigma | kappa) - D_1^2 |r_j|^2 - D_3^2 |r_j|^4/2 on the diagonal (off it, Gaussian equivalence). G_2 is "
+        "1/d times the product of |r_i|^2 and |r_j|^2, of rank one, but for noise of small operator norm: the length "
+        "of x, which all features share, and which a large multiple of their mean carries along",
     )
 
 

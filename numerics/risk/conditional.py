@@ -1,7 +1,11 @@
 """Ridge risk of given first-layer weights by conditional Gaussian equivalence (L1), at any step size.
 
 Condition on kappa = U^T x, U the r spike directions. Given kappa the features sigma(W^T x) behave as Gaussian with mean
-m and covariance C = D1 R^T R D1 + D2, R the part of W orthogonal to U. With S = C + m m^T and un-normalised features,
+m and covariance C = D1 R^T R D1 + D3 (R^T R)^{.2} D3/2 + D2, R the part of W orthogonal to U, D1 and D3 the means of
+sigma' and sigma'' and D2 what is left of the variances. The term in D3 is small but for one direction, about
+(1/2d) s s^T with s_j = |r_j|^2 E sigma'': the length |x|, which all features share. A large multiple of the features'
+mean that fits a link's mean carries it along, at the cost mean^2 (E sigma'')^2/(2 d mu0^2). With S = C + m m^T and
+un-normalised features,
 
     Q = (lam + E[S v])^-1,   v = 1/(1 + delta),   delta(kappa) = tr(S(kappa) Q)/n
 
@@ -115,19 +119,24 @@ def gauss_nodes(directions: int, count: int | None = None) -> tuple[Array, Array
 class ConditionalModel:
     """Features and label given kappa at K nodes.
 
-    Shapes: `weights` K; `mean`, `slope` (D1), `diagonal` (D2) K x N; `gram` = R^T R, N x N; `label`, `label2`,
-    `label_slope` (E g' given kappa) K; `signal` = R^T beta_perp, N.
+    Shapes: `weights` K; `mean`, `slope` (D1), `curvature` (D3), `diagonal` (D2) K x N; `gram` = R^T R and `gram2` =
+    (R^T R)^{.2}/2, N x N; `label`, `label2`, `label_slope`, `label_curvature` (E g', E g'' given kappa) K; `signal` =
+    R^T beta_perp and `signal2` = (R^T beta_perp)^{.2}/2, N.
     """
 
     weights: Array
     mean: Array
     slope: Array
+    curvature: Array
     diagonal: Array
     gram: Array
+    gram2: Array
     label: Array
     label2: Array
     label_slope: Array
+    label_curvature: Array
     signal: Array
+    signal2: Array
 
 
 def conditional_model(
@@ -177,16 +186,22 @@ def conditional_model(
     else:  # beta lies within the directions: the label is a function of kappa
         values = link(kappa @ along)
         y = Moments(values, np.zeros_like(values), np.zeros_like(values), values**2)
+    signal = R.T @ (beta - U @ along)
+    explained = m.mean**2 + m.slope**2 * norm2 + m.curvature**2 * norm2**2 / 2
     return ConditionalModel(
         weights,
         m.mean,
         m.slope,
-        np.maximum(m.second - m.mean**2 - m.slope**2 * norm2, 0.0),
+        m.curvature,
+        np.maximum(m.second - explained, 0.0),
         gram,
+        gram**2 / 2,
         y.mean,
         y.second + noise**2,
         y.slope,
-        R.T @ (beta - U @ along),
+        y.curvature,
+        signal,
+        signal**2 / 2,
     )
 
 
@@ -208,8 +223,8 @@ class ConditionalRisk:
 
 def _average(model: ConditionalModel, v: Array) -> Array:
     """sum_k v_k S_k for node weights v."""
-    d1v = model.slope * v[:, None]
-    total = model.gram * (model.slope.T @ d1v)
+    total = model.gram * (model.slope.T @ (model.slope * v[:, None]))
+    total += model.gram2 * (model.curvature.T @ (model.curvature * v[:, None]))
     total += model.mean.T @ (model.mean * v[:, None])
     total[np.diag_indices_from(total)] += v @ model.diagonal
     return total
@@ -218,6 +233,7 @@ def _average(model: ConditionalModel, v: Array) -> Array:
 def _traces(model: ConditionalModel, Q: Array) -> Array:
     """tr(S_k Q) for every node k."""
     inner: Array = np.einsum("kj,kj->k", model.slope @ (model.gram * Q), model.slope)
+    inner += np.einsum("kj,kj->k", model.curvature @ (model.gram2 * Q), model.curvature)
     inner += np.einsum("kj,kj->k", model.mean @ Q, model.mean)
     inner += model.diagonal @ np.diag(Q)
     return inner
@@ -264,7 +280,8 @@ def conditional_risk(model: ConditionalModel, n: int, lam: float) -> Conditional
         raise InputError("ridge", f"{lam} is not positive", "give a ridge above 0")
     if n < 1:
         raise InputError("samples", f"{n} is not a sample size", "give at least one")
-    size = float(np.max(model.weights @ (model.diagonal + model.slope**2 * np.diag(model.gram) + model.mean**2)))
+    second = model.mean**2 + model.slope**2 * np.diag(model.gram) + model.curvature**2 * np.diag(model.gram2)
+    size = float(np.max(model.weights @ (model.diagonal + second)))
     delta = np.full(len(model.weights), model.gram.shape[0] * size / (n * lam + model.gram.shape[0] * size) + 0.1)
     xs: list[Array] = []
     gs: list[Array] = []
@@ -288,18 +305,23 @@ def conditional_risk(model: ConditionalModel, n: int, lam: float) -> Conditional
     return _risk_at(model, n, Q, image, iteration, residual)
 
 
+def covariance_with_label(model: ConditionalModel, v: Array) -> Array:
+    """b = sum_k v_k (m E y + D1 R^T beta E g' + D3 (R^T beta)^{.2} E g''/2)_k: E[features y] at node weights v."""
+    b = model.mean.T @ (v * model.label) + (model.slope.T @ (v * model.label_slope)) * model.signal
+    return np.asarray(b + (model.curvature.T @ (v * model.label_curvature)) * model.signal2)
+
+
 def _risk_at(
     model: ConditionalModel, n: int, Q: Array, delta: Array, iterations: int, residual: float
 ) -> ConditionalRisk:
-    v = model.weights / (1 + delta)
-    b = model.mean.T @ (v * model.label) + (model.slope.T @ (v * model.label_slope)) * model.signal
-    theta = Q @ b
+    theta = Q @ covariance_with_label(model, model.weights / (1 + delta))
     fitted = model.mean @ theta
     # E[(y - phi.theta)^2 | kappa] = E y^2 - 2 c.theta + theta.S theta.
-    linear = (model.slope * theta) @ model.signal * model.label_slope
-    scaled = model.slope * theta
-    spread = np.einsum("kj,kj->k", scaled @ model.gram, scaled) + model.diagonal @ theta**2
-    own = model.label2 - 2 * (fitted * model.label + linear) + fitted**2 + spread
+    scaled, bent = model.slope * theta, model.curvature * theta
+    shared = scaled @ model.signal * model.label_slope + bent @ model.signal2 * model.label_curvature
+    spread = np.einsum("kj,kj->k", scaled @ model.gram, scaled) + np.einsum("kj,kj->k", bent @ model.gram2, bent)
+    spread += model.diagonal @ theta**2
+    own = model.label2 - 2 * (fitted * model.label + shared) + fitted**2 + spread
     damping = model.weights / (1 + delta) ** 2
     T = _derivative(model, n, Q, own, damping)
     return ConditionalRisk(float(model.weights @ T), float(damping @ T), iterations, residual, "converged", T)

@@ -1,18 +1,24 @@
 """The risk after one step of any size, from 0 to Theta(sqrt N), as a closed fixed point in a few dozen unknowns (L1).
 
 numerics/risk/conditional.py takes given weights; here they are the typical ones after a step: neuron j has the spike
-component s_j = eta mu1 |u| a_j along u = X^T y/n1 and an isotropic rest of norm c_j,
+component s_j = eta mu1 |u| a_j along u = X^T y/n1 and a rest of covariance c_j^2(K)/d,
 
-    c_j^2 = (1 + eta a_j E y E sigma'')^2 + (eta a_j)^2 v,   v = E y^2 Var(sigma'(z))/alpha,
+    c_j^2(tau) = (1 + eta a_j E y E sigma'')^2 + (eta a_j)^2 v tau,   v = E y^2 Var(sigma'(z))/alpha,
 
-so everything depends on the readout a_j alone. Neurons are grouped by a quadrature of its law. With V = diag(w_k v_k)
-over the nodes of kappa and slopes d1_g = E[sigma'|kappa] of group g (vectors over the nodes), the bulk's resolvent is
-q_g = 1/(lam + V.D2_g + c_g^2 d1_g^T H d1_g), H = (V^-1 + P)^-1, P = (N/d) sum_g pi_g c_g^2 q_g d1_g d1_g^T; the means
-add M = N sum_g pi_g q_g m_g m_g^T + ..., E = (V^-1 + M)^-1, and the minimum is
+K the batch's covariance of mean eigenvalue one (numerics/risk/batch_spectrum.py): on a batch smaller than d it has
+d - n1 zeros. So everything depends on the readout a_j alone. Neurons are grouped by a quadrature of its law. With
+V = diag(w_k v_k) over the nodes of kappa and slopes d1_g = E[sigma'|kappa] of group g (vectors over the nodes), the
+bulk's resolvent is q_g = 1/(lam + V.D2_g + <c_g^2(tau) d1_g^T H(tau) d1_g>), <> the mean over K's spectrum,
+H(tau) = (V^-1 + P(tau))^-1, P(tau) = (N/d) sum_g pi_g c_g^2(tau) q_g d1_g d1_g^T. Two vectors are common to all inputs,
+the means m_g and, through the length |x|, l_g = c_g^2 E[sigma''|kappa]/sqrt(2 d): as the columns f of a node they add
+M = N sum_g pi_g q_g f_g f_g^T + ..., E = (V^-1 + M)^-1, and the minimum is
 
-    F = sum V E[y^2|kappa] - h^T (V - E) h - |beta_perp|^2 h'^T (V - H) h',  h = E[y|kappa], h' = E[g'|kappa].
+    F = sum V E[y^2|kappa] - h^T (V - E) h - |beta_perp|^2 <h'^T (V - H(tau)) h'>,
+    h = (E[y|kappa], |beta_perp|^2 E[g''|kappa]/sqrt(2 d)),  h' = E[g'|kappa],
 
-Everything is explicit, its derivatives too. At eta = Theta(1) it is O3, with one value of a_j and N -> inf it is C1.
+the last mean over K as beta_perp sees it. l_g is of relative order d^(-1/2) and matters where the features' mean is
+small beside the link's: it costs mean^2 (E sigma'')^2/(2 d mu0^2). Everything is explicit, its derivatives too. At
+eta = Theta(1) it is O3, with one value of a_j and N -> inf it is C1.
 """
 
 from __future__ import annotations
@@ -25,7 +31,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bulkedge.numerics.risk.conditional import ConditionalRisk, anderson, gauss_nodes, local_moments
+from bulkedge.numerics.risk.batch_spectrum import ISOTROPIC, BatchSpectrum, batch_spectrum
+from bulkedge.numerics.risk.conditional import NODES, ConditionalRisk, anderson, gauss_nodes, local_moments
 from bulkedge.theory.numbers.errors import ConvergenceError, InputError
 
 Array = NDArray[np.float64]
@@ -75,26 +82,46 @@ class Pair:
 
 @dataclass(frozen=True)
 class _Groups:
-    """Functions of (group, node), and the label's functions of the node."""
+    """Functions of (group, node), and the label's functions of the node.
+
+    `common` are the vectors that all inputs share, the means and then the lengths' l_g, and `common_label` the label
+    beside them, over twice the nodes. The bulk's rest is c_g^2(tau) = still + moved tau, `c2` its mean.
+    """
 
     weights: Array
     share: Array  # pi_g
+    still: Array
+    moved: Array
     c2: Array
-    mean: Array
     slope: Array
     rest: Array  # D2
     curvature: Array
+    common: Array
     kappa: Array
-    label: Array
+    common_label: Array
     label2: Array
     label_slope: Array
     perpendicular: float  # |beta_perp|^2
+    spectrum: BatchSpectrum
+
+    def variance(self, tau: float | Array) -> Array:
+        """c_g^2(tau), a row for each tau."""
+        return np.asarray(self.still + np.multiply.outer(tau, self.moved))
 
 
 def one_step_groups(
-    pair: Pair, eta: float, alpha: float, width: int, noise: float, readout: str, count: int | None = None
+    pair: Pair,
+    eta: float,
+    alpha: float,
+    width: int,
+    noise: float,
+    readout: str,
+    count: int | None = None,
+    *,
+    dimension: float,
+    isotropic: bool = False,
 ) -> _Groups:
-    """The groups of neurons after a step of size eta (paper O's units) at width N."""
+    """The groups of neurons after a step of size eta (paper O's units) at width N and dimension d."""
     values, share = readout_nodes(readout)
     scaled = eta / math.sqrt(width) * values  # eta a_j
     # A constant readout has the output f = mu0 + o(1), which the residual y - f takes off the label.
@@ -102,9 +129,10 @@ def one_step_groups(
     mean = pair.link_mean - shift
     second = pair.link_second - 2 * shift * pair.link_mean + shift**2 + noise**2
     norm = math.sqrt(pair.link_slope**2 + second / alpha)
-    v = second * pair.slope_variance / alpha
     spike = scaled * pair.mu1 * norm
-    c2 = (1 + scaled * mean * pair.curvature) ** 2 + scaled**2 * v
+    still = (1 + scaled * mean * pair.curvature) ** 2
+    moved = scaled**2 * second * pair.slope_variance / alpha
+    c2 = still + moved
     kappa_, weights = gauss_nodes(1, count)
     kappa = kappa_[:, 0]
     c = np.sqrt(c2)[:, None]
@@ -112,27 +140,59 @@ def one_step_groups(
     along = pair.link_slope / norm if norm > 0 else 0.0
     rest = math.sqrt(max(0.0, 1 - along**2))
     y = local_moments(pair.link, pair.link_kinks, along * kappa, np.full(len(kappa), max(rest, 1e-9)))
-    diagonal = np.maximum(m.second - m.mean**2 - m.slope**2 * c2[:, None], 0.0)
+    length = 1 / math.sqrt(2 * dimension)
+    points = () if count is None or count >= NODES[1] else (6,)  # a coarse rule for kappa is coarse here too
+    # A rest that is moved by less than this is isotropic to rounding.
+    plain = isotropic or float(share @ moved) < 1e-9
     return _Groups(
-        weights, share, c2, m.mean, m.slope, diagonal, m.curvature, kappa, y.mean, y.second + noise**2, y.slope, rest**2
+        weights,
+        share,
+        still,
+        moved,
+        c2,
+        m.slope,
+        np.maximum(m.second - m.mean**2 - m.slope**2 * c2[:, None], 0.0),
+        m.curvature,
+        np.concatenate([m.mean, length * m.curvature * c2[:, None]], axis=1),
+        kappa,
+        np.concatenate([y.mean, length * rest**2 * y.curvature]),
+        y.second + noise**2,
+        y.slope,
+        rest**2,
+        ISOTROPIC if plain else _label_spectrum(pair, shift, noise, alpha, *points),
     )
+
+
+def _label_spectrum(pair: Pair, shift: float, noise: float, alpha: float, *points: int) -> BatchSpectrum:
+    """numerics.risk.batch_spectrum for the label g(z) - shift + noise."""
+    x, w = np.polynomial.legendre.leggauss(24)
+    stops = np.unique(np.clip([*np.linspace(-9, 9, 7), *pair.link_kinks], -9, 9))
+    z = np.concatenate([(a + b + (b - a) * x) / 2 for a, b in itertools.pairwise(stops)])
+    weights = np.concatenate([(b - a) / 2 * w for a, b in itertools.pairwise(stops)]) * np.exp(-(z**2) / 2)
+    e, we = np.polynomial.hermite_e.hermegauss(12) if noise else (np.zeros(1), np.ones(1))
+    y = pair.link(z)[:, None] - shift + noise * e
+    both = np.multiply.outer(weights / weights.sum(), we / we.sum())
+    return batch_spectrum(y.ravel(), np.repeat(z, len(e)), both.ravel(), alpha, *points)
 
 
 @dataclass(frozen=True)
 class _State:
-    """The resolvent at given v: V, q, P, H, M, E."""
+    """The resolvent at given v: V, q, M, E, and P, H at each node of K's spectrum (`tau`, with weights `mass`)."""
 
     V: Array
     q: Array
+    tau: Array
+    mass: Array
     P: Array
     H: Array
     M: Array
     E: Array
 
 
-def _bulk(g: _Groups, V: Array, q: Array, psi2: float) -> tuple[Array, Array]:
-    """P and H = (V^-1 + P)^-1, the latter without dividing by a small V."""
-    P = (g.slope.T * (psi2 * g.share * g.c2 * q)) @ g.slope
+def _bulk(g: _Groups, V: Array, q: Array, psi2: float, tau: Array) -> tuple[Array, Array]:
+    """P and H = (V^-1 + P)^-1 at each tau, the latter without dividing by a small V."""
+    coefficients = psi2 * g.share * q * g.variance(tau)
+    P = np.stack([(g.slope.T * c) @ g.slope for c in coefficients])
     return P, _shrunk(V, P)
 
 
@@ -143,38 +203,55 @@ def _shrunk(V: Array, P: Array) -> Array:
     return np.asarray(root[:, None] * inner * root)
 
 
-def _state(g: _Groups, V: Array, q: Array, psi2: float, width: int, sphere: bool) -> _State:
-    P, H = _bulk(g, V, q, psi2)
-    return _State(V, q, P, H, *_means(g, V, q, P, psi2, width, sphere))
+def _state(
+    g: _Groups, V: Array, q: Array, psi2: float, width: int, sphere: bool, seen: tuple[Array, Array] | None = None
+) -> _State:
+    """The state, P and H at the nodes of the bulk's spectrum, or of the one in `seen`."""
+    tau, mass = g.spectrum.bulk if seen is None else seen
+    P, H = _bulk(g, V, q, psi2, tau)
+    return _State(V, q, tau, mass, P, H, *_means(g, V, q, psi2, width, sphere))
 
 
 def _next_q(g: _Groups, V: Array, q: Array, psi2: float, lam: float) -> Array:
-    _, H = _bulk(g, V, q, psi2)
-    return np.asarray(1 / (lam + g.rest @ V + g.c2 * np.einsum("gk,kl,gl->g", g.slope, H, g.slope)))
+    tau, mass = g.spectrum.bulk
+    _, H = _bulk(g, V, q, psi2, tau)
+    energy = np.einsum("gk,tkl,gl->tg", g.slope, H, g.slope, optimize=True) * g.variance(tau)
+    return np.asarray(1 / (lam + g.rest @ V + mass @ energy))
 
 
-def _means(g: _Groups, V: Array, q: Array, P: Array, psi2: float, width: int, sphere: bool) -> tuple[Array, Array]:
-    """M: the groups' means, the weights' own component along u, and (Gaussian weights) the fluctuation of |w_j|^2."""
-    M = (g.mean.T * (width * g.share * q)) @ g.mean + P * np.outer(g.kappa, g.kappa)
-    if not sphere:
-        M += (g.curvature.T * (psi2 * g.share * q * g.c2**2 / 2)) @ g.curvature
-    return M, _shrunk(V, M)
+def _means(g: _Groups, V: Array, q: Array, psi2: float, width: int, sphere: bool) -> tuple[Array, Array]:
+    """M: the common vectors, the weights' own component along u, and (Gaussian weights) the fluctuation of |w_j|^2."""
+    terms = _weights_of("means", g, psi2, width, sphere)
+    M = np.asarray(sum((vectors.T * (coefficient * q)) @ vectors for coefficient, vectors in terms))
+    return M, _shrunk(_twice(V), M)
+
+
+def _twice(V: Array) -> Array:
+    """A function of the node beside both common vectors."""
+    return np.concatenate([V, V])
+
+
+def _fold(x: Array, axis: int = 0) -> Array:
+    """The sum over the two common vectors of each node."""
+    first, second = np.split(x, 2, axis=axis)
+    return np.asarray(first + second)
 
 
 def _next_delta(g: _Groups, s: _State, n: float, d: float, width: int, psi2: float, sphere: bool) -> Array:
-    """delta(kappa) = tr(S Q)/n: bulk, residual variances, means.
+    """delta(kappa) = tr(S Q)/n: bulk, residual variances, common vectors.
 
-    The means' part diag(M - M E M) has M ~ N and would lose N eps: with B^T B = V^(1/2) M V^(1/2) = U s^2 U^T it is the
+    The last part diag(M - M E M) has M ~ N and would lose N eps: with B^T B = V^(1/2) M V^(1/2) = U s^2 U^T it is the
     positive sum of U^2 s^2/(1 + s^2) over V.
     """
-    bulk = d * np.diag(s.P - s.P @ s.H @ s.P)
+    bulk = d * s.mass @ np.diagonal(s.P - s.P @ s.H @ s.P, axis1=1, axis2=2)
     rows = [
         np.sqrt(coefficient * s.q)[:, None] * vectors
         for coefficient, vectors in _weights_of("means", g, psi2, width, sphere)
     ]
-    _, values, U = np.linalg.svd(np.concatenate(rows) * np.sqrt(s.V), full_matrices=False)
-    mean = (values**2 / (1 + values**2)) @ U**2 / s.V
-    return np.asarray((np.maximum(bulk, 0.0) + width * (g.share * s.q) @ g.rest + mean) / n)
+    V = _twice(s.V)
+    _, values, U = np.linalg.svd(np.concatenate(rows) * np.sqrt(V), full_matrices=False)
+    common = _fold((values**2 / (1 + values**2)) @ U**2 / V)
+    return np.asarray((np.maximum(bulk, 0.0) + width * (g.share * s.q) @ g.rest + common) / n)
 
 
 def one_step_risk(
@@ -190,12 +267,12 @@ def one_step_risk(
     readout: str = "gaussian",
     weights: str = "gaussian",
     count: int | None = None,
+    isotropic: bool = False,
 ) -> ConditionalRisk:
     """Test and training risk (noise included) after one step of size eta at width N, eta from 0 to Theta(sqrt N).
 
-    Valid for: proportional limit; conjectured. The rest of the first step is taken isotropic, though its covariance is
-    that of the batch: at eta = Theta(sqrt N) this misses a little (measured with L1 on the same weights: 2 % for ReLU
-    on tanh and 1.4 % for tanh on tanh at n1 = d, .8 % for erf on erf at n1 = 5 d); at eta = Theta(1) nothing.
+    Valid for: proportional limit; conjectured. `isotropic` replaces the batch's covariance in the rest of the step by
+    a multiple of the identity (the law of weights drawn so; on a batch of n1 < d far from a trained network's).
     Shapes/units: psi1 = n/d, psi2 = N/d, alpha = n1/d, lam paper O's ridge, eta paper O's step at this width.
     Accuracy: fixed point to 1e-12; finite width enters through a_j ~ N^(-1/2) and the number of neurons a group has.
     Errors: InputError for numbers that are not usable; ConvergenceError.
@@ -204,7 +281,8 @@ def one_step_risk(
     _check(psi1, psi2, lam, eta, width, alpha, noise)
     d = width / psi2
     n = psi1 * d
-    g = one_step_groups(pair, eta, alpha if alpha is not None else psi1, width, noise, readout, count)
+    batch = alpha if alpha is not None else psi1
+    g = one_step_groups(pair, eta, batch, width, noise, readout, count, dimension=d, isotropic=isotropic)
     sphere = weights == "sphere"
     nodes = len(g.weights)
     point = np.concatenate([np.full(nodes, -0.7), np.full(len(g.share), -math.log(lam + 1))])
@@ -281,19 +359,21 @@ def _risk(
     res: float,
 ) -> ConditionalRisk:
     """T = R + K T with K from the Jacobian of tr(S Q) in V, by differentiating the fixed point of q."""
-    # dq_g/dV_k: q_g^-1 = lam + D2_g.V + c_g^2 d1_g^T H d1_g and dH = H V^-2 dV H - H dP H.
-    HV = s.H / s.V  # H V^-1, columns scaled
-    pull = g.slope @ HV  # (d1_g^T H V^-1)_k
+    # dq_g/dV_k: q_g^-1 = lam + D2_g.V + <c_g^2 d1_g^T H d1_g> and dH = H V^-2 dV H - H dP H.
+    c2 = g.variance(s.tau)
+    pull = g.slope @ (s.H / s.V)  # (d1_g^T H V^-1)_k at each tau
     inner = g.slope @ s.H @ g.slope.T
     q2 = s.q[:, None] ** 2
-    feedback = np.eye(len(s.q)) - q2 * g.c2[:, None] * inner**2 * (psi2 * g.share * g.c2)
-    dq: Array = -np.asarray(
-        np.linalg.solve(feedback, q2 * (g.rest + g.c2[:, None] * pull**2)), dtype=np.float64
-    )  # (G, K)
-    own = g.label2 - _drop(g.label, HV=None, state=s, which="means", g=g, dq=dq, psi2=psi2, width=width, sphere=sphere)
-    own = own - g.perpendicular * _drop(
-        g.label_slope, HV=HV, state=s, which="bulk", g=g, dq=dq, psi2=psi2, width=width, sphere=sphere
-    )
+    crossed = np.einsum("t,tg,tgh,th->gh", s.mass, c2, inner**2, c2, optimize=True)
+    feedback = np.eye(len(s.q)) - q2 * crossed * (psi2 * g.share)
+    pulled = np.einsum("t,tg,tgk->gk", s.mass, c2, pull**2, optimize=True)
+    dq: Array = -np.asarray(np.linalg.solve(feedback, q2 * (g.rest + pulled)), dtype=np.float64)  # (G, K)
+    sizes = (psi2, width, sphere)
+    own = g.label2 - _drop(g.common_label, s.E, _twice(s.V), _weights_of("means", g, *sizes), dq)
+    seen = _state(g, s.V, s.q, psi2, width, sphere, g.spectrum.aligned)
+    for mass, H, tau in zip(seen.mass, seen.H, seen.tau, strict=True):
+        terms = _weights_of("bulk", g, *sizes, float(tau))
+        own = own - g.perpendicular * mass * _drop(g.label_slope, H, s.V, terms, dq)
     jacobian = _trace_jacobian(g, s, dq, d, psi2, width, sphere)  # d(n delta_k)/dV_l, negative
     damping = g.weights / (1 + delta) ** 2
     T: Array = np.asarray(np.linalg.solve(np.eye(len(own)) + jacobian.T * damping / n, own), dtype=np.float64)
@@ -302,48 +382,45 @@ def _risk(
     return ConditionalRisk(float(g.weights @ T), float(damping @ T), steps, res, "converged", T)
 
 
-def _weights_of(which: str, g: _Groups, psi2: float, width: int, sphere: bool) -> list[tuple[Array, Array]]:
-    """P or M as sum_t sum_g coefficient_tg q_g x_tg x_tg^T: the list of (coefficients, vectors)."""
-    bulk = (psi2 * g.share * g.c2, g.slope)
+Terms = list[tuple[Array, Array]]
+
+
+def _weights_of(which: str, g: _Groups, psi2: float, width: int, sphere: bool, tau: float = 1.0) -> Terms:
+    """P(tau) or M as sum_t sum_g coefficient_tg q_g x_tg x_tg^T: the list of (coefficients, vectors)."""
     if which == "bulk":
-        return [bulk]
-    terms = [(width * g.share, g.mean), (bulk[0], g.slope * g.kappa)]
-    return terms if sphere else [*terms, (psi2 * g.share * g.c2**2 / 2, g.curvature)]
+        return [(psi2 * g.share * g.variance(tau), g.slope)]
+    nothing = np.zeros_like(g.slope)
+    own = psi2 * g.share * g.variance(g.spectrum.along)
+    terms = [(width * g.share, g.common), (own, np.concatenate([g.slope * g.kappa, nothing], axis=1))]
+    tau_, mass = g.spectrum.bulk
+    lengths = psi2 * g.share * (mass @ g.variance(tau_) ** 2) / 2
+    return terms if sphere else [*terms, (lengths, np.concatenate([g.curvature, nothing], axis=1))]
 
 
-def _drop(
-    h: Array,
-    *,
-    HV: Array | None,
-    state: _State,
-    which: str,
-    g: _Groups,
-    dq: Array,
-    psi2: float,
-    width: int,
-    sphere: bool,
-) -> Array:
+def _drop(h: Array, X: Array, V: Array, terms: Terms, dq: Array) -> Array:
     """d/dV_k of h^T (V - X) h, X = H or E: h_k^2 - ((X V^-1)^T h)_k^2 + sum_g dP-terms."""
-    X = state.H if which == "bulk" else state.E
-    XV = X / state.V if HV is None else HV
-    result = h**2 - (h @ XV) ** 2
+    direct = h**2 - (h @ (X / V)) ** 2
     left = h @ X
-    for coefficient, vectors in _weights_of(which, g, psi2, width, sphere):
-        result = result + (coefficient * (vectors @ left) ** 2) @ dq
-    return np.asarray(result)
+    through = sum((coefficient * (vectors @ left) ** 2) @ dq for coefficient, vectors in terms)
+    return np.asarray((direct if len(V) == dq.shape[1] else _fold(direct)) + through)
 
 
 def _trace_jacobian(g: _Groups, s: _State, dq: Array, d: float, psi2: float, width: int, sphere: bool) -> Array:
     """d(tr S_k Q)/dV_l of the three parts of `_next_delta`."""
     total = width * g.rest.T @ (g.share[:, None] * dq)
-    for which, scale, Y, X in (("bulk", d, s.P, s.H), ("means", 1.0, s.M, s.E)):
-        # diag(Y - Y X Y): I - X Y = X V^-1 gives -(Y X V^-1)^2 dV + diag(V^-1 X dY X V^-1).
-        YXV = Y @ X / s.V
-        total = total - scale * YXV**2
-        XV = X / s.V
-        for coefficient, vectors in _weights_of(which, g, psi2, width, sphere):
-            total = total + scale * ((vectors @ XV) ** 2 * coefficient[:, None]).T @ dq
-    return np.asarray(total)
+    for mass, P, H, tau in zip(s.mass, s.P, s.H, s.tau, strict=True):
+        total = total + d * mass * _turned(P, H, s.V, _weights_of("bulk", g, psi2, width, sphere, float(tau)), dq)
+    return np.asarray(total + _turned(s.M, s.E, _twice(s.V), _weights_of("means", g, psi2, width, sphere), dq))
+
+
+def _turned(Y: Array, X: Array, V: Array, terms: Terms, dq: Array) -> Array:
+    """d diag(Y - Y X Y)/dV: I - X Y = X V^-1 gives -(Y X V^-1)^2 dV + diag(V^-1 X dY X V^-1)."""
+    XV = X / V
+    direct = -((Y @ XV) ** 2)
+    through = sum(((vectors @ XV) ** 2 * coefficient[:, None]).T @ dq for coefficient, vectors in terms)
+    if len(V) == dq.shape[1]:
+        return np.asarray(direct + through)
+    return np.asarray(_fold(_fold(direct), axis=1) + _fold(np.asarray(through)))
 
 
 def _check(psi1: float, psi2: float, lam: float, eta: float, width: int, alpha: float | None, noise: float) -> None:

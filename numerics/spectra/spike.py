@@ -6,6 +6,7 @@ The formulas are those of theory/spectra/spike.py, compiled once; here they meet
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -15,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq
 from scipy.special import erfinv, ndtri
 
+from bulkedge.numerics.spectra import spike_transition as transition
 from bulkedge.numerics.spectra.marchenko_pastur import Floats, MarchenkoPastur
 from bulkedge.numerics.trials.domain import finite, positive
 from bulkedge.theory.numbers.errors import InputError
@@ -45,6 +47,29 @@ class Interval:
     lower: float
     upper: float
     level: float
+
+
+@dataclass(frozen=True)
+class _Side:
+    """One soft edge: its direction, place, threshold strength, fluctuation scale, mean shift at finite size, and the
+    curvature of the map from strengths to positions at the threshold."""
+
+    outward: float
+    edge: float
+    threshold: float
+    scale: float
+    shift: float
+    curvature: float
+
+
+def _check_size(size: int, beta: int) -> None:
+    if isinstance(size, bool) or not isinstance(size, int | np.integer) or size < 1:
+        raise InputError("size", f"{size!r} is not a size", "give a positive integer")
+    if beta not in (1, 2):
+        raise InputError("beta", f"{beta!r} is neither 1 (real) nor 2 (complex)", "give 1 or 2")
+
+
+_CENTRE = {"rectangular": 0.0, "covariance": 1.0, "wigner": 0.0}  # of the thresholds; the ratio for wishart
 
 
 @dataclass(frozen=True)
@@ -105,13 +130,11 @@ class SpikedModel:
     def sd(self, strength: ArrayLike, size: int, *, beta: int = 1) -> Floats:
         """The standard deviation of the outlier's position at a finite size (d, n or n; see theory.spectra.spike).
 
-        Valid for: Gaussian noise, real (beta = 1) or complex (beta = 2); fluctuations are Gaussian to leading order.
+        Valid for: Gaussian noise, real (beta = 1) or complex (beta = 2), and strengths further from the threshold than
+        a few size^(-1/3): there the fluctuations are Gaussian to leading order. `spread` holds everywhere.
         Convention: 0 within the threshold, where the edge fluctuates on the Tracy-Widom scale instead.
         """
-        if isinstance(size, bool) or not isinstance(size, int | np.integer) or size < 1:
-            raise InputError("size", f"{size!r} is not a size", "give a positive integer")
-        if beta not in (1, 2):
-            raise InputError("beta", f"{beta!r} is neither 1 (real) nor 2 (complex)", "give 1 or 2")
+        _check_size(size, beta)
         variance = self._where_above(strength, "variance", lambda t, _: np.zeros_like(t))
         return self.scale * np.sqrt(variance / (size * beta))
 
@@ -134,30 +157,147 @@ class SpikedModel:
             raise InputError("observed", "holds a value that is no outlier", f"give values beyond the edge {upper:.6g}")
         return self.scale * _compiled(self.law.name, "inverse")(positions / self.scale, self.ratio)
 
-    def interval(self, observed: float, size: int, *, level: float | sp.Rational = 0.95, beta: int = 1) -> Interval:
-        """The strength read from one outlier, with a confidence interval.
+    def spread(self, strength: float, size: int, *, beta: int = 1) -> float:
+        """The standard deviation of the extreme value at a finite size, on either side of the threshold and at it.
 
-        The interval holds the strengths whose predicted position is within the Gaussian quantile of the observed one
-        (a test inverted, so that it stays right where the map flattens towards the threshold). Whether there is a spike
-        at all is another question, answered by numerics.spectra.tracy_widom.
-        Valid for: Gaussian noise and sizes at which the fluctuation is small against the distance to the edge; levels
-        below 1 - 1e-300, read exactly if they are rational.
+        That of `sd` far above the threshold, of Tracy-Widom size at and below it (spike_transition between).
+        Valid for: Gaussian noise; the side of the bulk that the strength pulls to.
+        Accuracy: what is left out is of relative order size^(-1/3).
+        Errors: InputError where that side has no soft edge (a lower edge at ratio >= 1).
+        """
+        _check_size(size, beta)
+        side = self._side(self._outward(float(strength)), size)
+        if side is None:
+            raise InputError("strength", "pulls to a side of the bulk that has no edge", "give a strength above it")
+        w, stretch = self._place(float(strength), side, size, beta)
+        return side.scale * stretch * transition.moments(w, beta)[1]
+
+    def has_edge(self, strength: float) -> bool:
+        """Whether the side of the bulk that a strength pulls to has a soft edge, as `spread` needs."""
+        return self._side(self._outward(float(strength)), 1) is not None
+
+    def is_strong(self, strength: float, size: int) -> bool:
+        """Whether a strength is so far above the threshold that `spread` is `sd`."""
+        side = self._side(self._outward(float(strength)), size)
+        return side is None or self._place(float(strength), side, size, 1)[0] < transition.STRONG
+
+    def survival(self, observed: float, strength: float, size: int, *, beta: int = 1) -> float:
+        """P(the extreme value is `observed` or further out) at a strength; strength 0 (covariance: the scale) is noise.
+
+        Valid for: see `spread`.
+        """
+        _check_size(size, beta)
+        outward = 1.0 if observed > sum(self.edges) / 2 else -1.0
+        side = self._side(outward, size)
+        if side is None:
+            raise InputError("observed", "lies where the bulk has no soft edge", "give a value above the bulk")
+        return math.exp(self._tails(observed, float(strength), side, size, beta)[0])
+
+    def _tails(self, observed: float, strength: float, side: _Side, size: int, beta: int) -> tuple[float, float]:
+        """The logarithms of P(at or beyond `observed`) and of P(within it)."""
+        w, stretch = self._place(strength, side, size, beta)
+        if w < 0:
+            beyond = side.outward * (observed - float(self.outlier(strength))) - side.shift / (1 + w**2)
+            return transition.log_tails(beyond / (side.scale * stretch) + w**2, w, beta)
+        return transition.log_tails((side.outward * (observed - side.edge) - side.shift) / side.scale, w, beta)
+
+    def _outward(self, strength: float) -> float:
+        null = self._null
+        return -1.0 if strength < null and self.law.name != "rectangular" else 1.0
+
+    @property
+    def _null(self) -> float:
+        """The strength that is no spike."""
+        return self.scale if self.law.name == "covariance" else 0.0
+
+    def _side(self, outward: float, size: int) -> _Side | None:
+        """The edge on one side of the bulk, its threshold and its scale; None where it is not soft."""
+        root = self.ratio**0.5
+        edge = self.edges[1 if outward > 0 else 0]
+        if self.law.name == "wigner":
+            unit, threshold, shift = 1.0, outward, -1 / (2 * size)
+        elif self.law.name == "rectangular":
+            unit, threshold = (1 + 1 / root) ** (1 / 3) / 2, root**0.5
+            shift = -(1 / root + 1) / (4 * size)  # Johnstone's halves
+        elif outward < 0 and self.ratio >= 1:
+            return None
+        else:
+            unit = abs((1 + outward * root) * abs(1 + outward / root) ** (1 / 3))
+            threshold = (1.0 if self.law.name == "covariance" else self.ratio) + outward * root
+            shift = -(1 + outward * root) * abs(1 + outward / root) / (2 * size)
+        if outward * threshold < outward * self._null / self.scale or (self.law.name == "rectangular" and outward < 0):
+            return None
+        # The map is quadratic in the distance from the threshold.
+        step = outward * 1e-4 * root
+        gap = abs(float(self.outlier(self.scale * (threshold + step))) - edge) / self.scale
+        scale = self.scale * unit * float(size) ** (-2 / 3)
+        return _Side(outward, edge, self.scale * threshold, scale, self.scale * shift, gap / step**2)
+
+    def _place(self, strength: float, side: _Side, size: int, beta: int) -> tuple[float, float]:
+        """w of the transition, and the factor that makes the spread far above the threshold that of `sd`."""
+        distance = side.outward * (strength - side.threshold) / self.scale
+        if distance <= 0:
+            return float(-distance * np.sqrt(side.curvature * self.scale / side.scale)), 1.0
+        gap = max(0.0, side.outward * (float(self.outlier(strength)) - side.edge)) / side.scale
+        w = -float(np.sqrt(gap))
+        if gap < 1e-8:
+            return w, 1.0
+        return w, float(self.sd(strength, size, beta=beta)) / (side.scale * float(np.sqrt(4 * -w / beta)))
+
+    def interval(self, observed: float, size: int, *, level: float | sp.Rational = 0.95, beta: int = 1) -> Interval:
+        """The strength read from one outlier, with a confidence interval; no spike is in it where noise explains it.
+
+        A test inverted: with alpha = 1 - level the upper end is the strength of which P(position >= observed) is
+        1 - alpha/2; the lower end that of which P(position >= observed | position >= edge) is alpha/2, or no spike (0;
+        the noise's own eigenvalue for a covariance) where noise alone has more. The condition is there because only
+        values beyond the edge are read as outliers: the level holds among those.
+        Valid for: Gaussian noise; all strengths, at the threshold and below it too (numerics.spectra.spike_transition).
+        Accuracy: what is left out is of relative order size^(-1/3) at the threshold, size^(-1/2) far above it.
+        Levels are read exactly if they are rational; beyond .9999 an end near the threshold knows its tail to a factor.
+        Errors: InputError for a level outside (0, 1 - 1e-300), a value within the bulk, a size or beta that is none.
         """
         if not (0 < level < 1 and 1 - level > _SMALLEST_TAIL):
             raise InputError("level", f"{level} is not a confidence level", "give a number in (0, 1 - 1e-300)")
+        _check_size(size, beta)
         value = float(self.strength(observed))
-        # From the end that is near: (1 + level)/2 in floats would be 1/2, or 1, long before the level is 0 or 1.
-        quantile = -float(ndtri(float((1 - level) / 2))) if level > 0.5 else float(np.sqrt(2) * erfinv(float(level)))
         # Outwards is away from the noise: to larger strengths above the bulk, to smaller ones below it.
         outward = 1.0 if observed > sum(self.edges) / 2 else -1.0
-        centre, edge = {
-            "rectangular": (0.0, self.ratio**0.25),
-            "covariance": (1.0, outward * self.ratio**0.5),
-            "wigner": (0.0, outward),
-            "wishart": (self.ratio, outward * self.ratio**0.5),
-        }[self.law.name]
-        base = self.scale * centre
-        threshold = base + self.scale * edge
+        side = self._side(outward, size)
+        if side is None:
+            return self._gaussian_interval(observed, value, outward, size, level, beta)
+        tail = math.log(float((1 - level) / 2))
+        null = self._null
+
+        def inside(strength: float) -> float:
+            seen = self._tails(side.edge, strength, side, size, beta)[0]
+            return self._tails(observed, strength, side, size, beta)[0] - seen - tail
+
+        def outside(strength: float) -> float:
+            return tail - self._tails(observed, strength, side, size, beta)[1]
+
+        ends = [self._crossing(f, value, side, null) for f in (inside, outside)]
+        return Interval(value, min(ends), max(ends), level)
+
+    def _crossing(self, f: Callable[[float], float], value: float, side: _Side, null: float) -> float:
+        """The strength between no spike and infinity at which f turns positive, outwards; no spike if it is there."""
+        start = null if self.law.name in _EITHER_SIGN else null + (side.threshold - null) * 1e-6
+        if f(start) >= 0:
+            return null
+        far, base = value, self.scale * _CENTRE.get(self.law.name, self.ratio)
+        for _ in range(400):
+            if f(far) > 0:
+                return float(brentq(f, start, far, xtol=1e-13))
+            far = self._further(far, side.outward, base)
+        return far
+
+    def _gaussian_interval(
+        self, observed: float, value: float, outward: float, size: int, level: float | sp.Rational, beta: int
+    ) -> Interval:
+        """The strengths whose predicted position is within the Gaussian quantile: where there is no soft edge."""
+        # From the end that is near: (1 + level)/2 in floats would be 1/2, or 1, long before the level is 0 or 1.
+        quantile = -float(ndtri(float((1 - level) / 2))) if level > 0.5 else float(np.sqrt(2) * erfinv(float(level)))
+        base = self.scale * _CENTRE.get(self.law.name, self.ratio)
+        threshold = base + self.scale * outward * self.ratio**0.5
 
         def gap(strength: float, sign: float) -> float:
             position = float(self.outlier(strength)) + sign * outward * quantile * float(

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import erf
+from scipy.special import erf, ndtri
 
 from bulkedge.numerics.functions.functions import constants, vectorised
 from bulkedge.theory.functions.nonlinearity import Nonlinearity
@@ -121,6 +122,49 @@ def float_activation(
         return float(np.sum(w * derivatives[k - 1](z) * z**b * derivatives[0](z) ** c))
 
     return moment
+
+
+@dataclass(frozen=True)
+class Reach:
+    """How far T3's limits are from a network of dimension and width `dim`, n = alpha dim samples.
+
+    `rms`: root mean square of the label, `largest`: its size that one of n samples passes on average; `step`: the
+    eta_1 at which the first step moves the pre-activation of that sample by one (of a typical one: fresh batch), where
+    the expansion in eta_1 a_j that T2 and T3 rest on ends.
+    """
+
+    dim: int
+    rms: float
+    largest: float
+    step: float
+
+
+def reach(
+    links: Sequence[Nonlinearity], alpha: float, noise: float, batch: str, sigma: Nonlinearity | None, dim: int = 1000
+) -> Reach:
+    """The step that T3's limits allow: eta_1 max|y| r/(alpha sqrt N) = 1, r^2 = E sigma'^2 (1 without one).
+
+    For a fresh batch no label acts on its own sample, and eta_1 (mu1^2 |u|^2 + v)^(1/2)/sqrt N = 1 is left.
+    Accuracy: an estimate of the scale (two digits).
+    """
+    n = max(2.0, alpha * dim)
+    far = float(-ndtri(0.5 / n))  # |z| is beyond it for one sample of n
+    z = np.linspace(-far, far, 2001)
+    values = [vectorised(g)(z) for g in links]
+    largest = max(float(np.max(np.abs(v))) for v in values) + noise
+    moments = [constants(g) for g in links]
+    mean = sum(m.mu0 for m in moments)
+    second = sum(m.second_moment - m.mu0**2 for m in moments) + mean**2 + noise**2
+    slope, energy = 1.0, 1.0
+    if sigma is not None:
+        c = constants(sigma)
+        slope, energy = c.mu1, 1.0 if c.derivative_second is None else c.derivative_second
+    if batch == "reused":
+        push = largest * math.sqrt(energy) / alpha
+    else:
+        signal = sum(m.mu1**2 for m in moments)
+        push = math.sqrt(slope**2 * signal + second * energy / alpha)
+    return Reach(dim, math.sqrt(second), largest, math.sqrt(dim) / push)
 
 
 def signed_means(mean: Floats, variance: float, order: int) -> list[Floats]:

@@ -1,8 +1,8 @@
 """Ridge risk at any step size by conditional Gaussian equivalence (L1): the equations, as symbols.
 
-Given kappa = U^T x the features have mean m, slope matrix D1 and residual variance D2. The functions below state what
-numerics/risk/conditional.py solves; in the case without a spike they reduce to the equations of theory/risk/ridge.py
-(tested).
+Given kappa = U^T x the features have mean m, slope matrix D1, curvature matrix D3 and residual variance D2. The
+functions below state what numerics/risk/conditional.py solves; in the case without a spike they reduce to the equations
+of theory/risk/ridge.py (tested).
 """
 
 from __future__ import annotations
@@ -22,10 +22,16 @@ Q, R_MATRIX = sp.MatrixSymbol("Q", N_, N_), sp.MatrixSymbol("R", N_, N_)
 
 
 def covariance() -> sp.MatrixExpr:
-    """S(kappa) = D1 R^T R D1 + D2 + m m^T: the second moment of the features given kappa."""
-    d1, d2 = sp.MatrixSymbol("D_1", N_, N_), sp.MatrixSymbol("D_2", N_, N_)
+    """S(kappa) = D1 R^T R D1 + D3 (R^T R)^{.2} D3/2 + D2 + m m^T: the second moment of the features given kappa.
+
+    The square is that of the entries. Off its diagonal it is |r_i|^2 |r_j|^2/d and noise of small operator norm: a
+    rank-one term (1/2d) s s^T, s_j = |r_j|^2 E[sigma'' | kappa], through the length |x| that the features share.
+    """
+    d1, d2, d3 = (sp.MatrixSymbol(name, N_, N_) for name in ("D_1", "D_2", "D_3"))
     mean = sp.MatrixSymbol("m", N_, 1)
-    return d1 * R_MATRIX.T * R_MATRIX * d1 + d2 + mean * mean.T
+    gram = R_MATRIX.T * R_MATRIX
+    squares = sp.matrices.expressions.HadamardProduct(gram, gram)
+    return d1 * gram * d1 + d3 * squares * d3 / 2 + d2 + mean * mean.T
 
 
 def trace_kernel() -> sp.Expr:

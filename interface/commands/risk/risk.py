@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 HAS_CURVE = True
 DIGITS = 15
+TYPICAL = 1000  # the dimension at which a limit is compared with what a network of finite size has
+FAR = 0.05  # relative distance from the limit there that is worth a warning
 
 
 @dataclass(frozen=True)
@@ -32,6 +34,15 @@ class Point:
     train: float
     test_error: float
     train_error: float
+
+
+@dataclass(frozen=True)
+class FiniteSize:
+    """The same risks at dimension `dim`: what is between a limit and a network."""
+
+    dim: int
+    point: Point
+    random_features: Point
 
 
 @dataclass(frozen=True)
@@ -60,6 +71,7 @@ class RiskResult(Result):
     decomposition: tuple[tuple[str, float, float], ...]
     curve: tuple[Point, ...] = ()
     simulation: tuple[Simulated, ...] = ()
+    finite_size: FiniteSize | None = None
 
     def payload(self) -> dict[str, Any]:
         """`test`, `train`, `linear_floor`, `random_features`, `status`, `errors`, `decomposition`, `curve`."""
@@ -103,6 +115,7 @@ class RiskResult(Result):
                 for q in self.simulation
             ]
             or None,
+            "finite_size": None if self.finite_size is None else _finite_size_payload(self.finite_size),
         }
 
     def tables(self) -> tuple[Table, ...]:
@@ -114,8 +127,11 @@ class RiskResult(Result):
             ("random features (step 0)", f"{r.test:.10g}", f"{r.test_error:.1e}"),
             ("linear floor mu2*^2", f"{self.linear_floor:.10g}", f"{self.constants_error:.1e}"),
             *((name.replace("_", " "), f"{value:.10g}", f"{error:.1e}") for name, value, error in self.decomposition),
-            ("status", self.status, ""),
         ]
+        if self.finite_size is not None:
+            for name, q in (("test", self.finite_size.point), ("step 0", self.finite_size.random_features)):
+                rows.append((f"{name} at d = {self.finite_size.dim}", f"{q.test:.6g}", f"{q.test_error:.1e}"))
+        rows.append(("status", self.status, ""))
         single = Table(
             ("risk", "value", "error"),
             tuple(rows),
@@ -170,6 +186,22 @@ class RiskResult(Result):
         axes.set_ylabel("risk (noise excluded from test)")
         axes.legend(fontsize=7)
         return figure
+
+
+def _finite_size_payload(found: FiniteSize) -> dict[str, Any]:
+    p, r = found.point, found.random_features
+    return {
+        "dim": found.dim,
+        "test": _text(p.test),
+        "train": _text(p.train),
+        "random_features": _text(r.test),
+        "gain": _text(r.test - p.test),
+        "errors": {
+            "test": _bound(p.test_error),
+            "train": _bound(p.train_error),
+            "random_features": _bound(r.test_error),
+        },
+    }
 
 
 def _text(value: float) -> str:
@@ -234,8 +266,9 @@ def risk(
     Shapes/units: samples = n/d, width = N/d, batch = n1/d of the step (default: samples); paper O's ridge and step.
     `step` is a number or a curve "a:b:n"; noise is a standard deviation.
     Convention: `test` excludes the noise, `train` includes it; a curve's single numbers are those of its last step.
-    Accuracy: `errors` bounds the error of each number as a value of the formula (rounding, constants, quadrature);
-    a network of finite size deviates by O(1/sqrt N), its mean by O(1/N).
+    Accuracy: `errors` bounds the error of each number as a value of the formula (rounding, constants, quadrature), not
+    what a network of finite size deviates from it: O(1/sqrt N), its mean O(1/N) with a factor that can be huge. So the
+    limit stands beside its value at d = 1000 (`finite_size`), and a note warns where they differ by 5 per cent.
     Errors: InputError; ConvergenceError.
     Source: O3, O4; L1.
 
@@ -300,6 +333,9 @@ def _limit(inputs: Any) -> RiskResult:
         names = {"bias": "bias", "variance": "variance", "effective_ridge": "kappa"}
         parts = tuple((key, float(getattr(value, f)[-2]), float(errors[f][-2])) for key, f in names.items())
     notes = [kind.reason, "limit d, n, N -> infinity at eta = Theta(1)"]
+    near = _near_the_limit(inputs)
+    far, text = _distance(points[-2].test, points[-1].test, near, inputs.noise)
+    notes.insert(0 if far else len(notes), text)
     if kind.name == "unfitted":
         notes.append("the floor of linear models is mu2*^2 + mu0*^2 here")
     return RiskResult(
@@ -315,41 +351,84 @@ def _limit(inputs: Any) -> RiskResult:
         "proved" if kind.proved else "conjectured",
         parts,
         tuple(points[:-1]) if inputs.is_curve else (),
+        finite_size=near,
     )
+
+
+def _near_the_limit(inputs: Any) -> FiniteSize | None:
+    """The last step and step 0 at d = TYPICAL; None where the fixed point has no value there."""
+    from bulkedge.numerics.risk.pair import pair
+    from bulkedge.theory.numbers.errors import ConvergenceError, InputError
+
+    neurons = round(inputs.width * TYPICAL)
+    if inputs.ridge == 0 or neurons < 1:
+        return None
+    try:
+        functions = pair(inputs.activation, inputs.link)
+        return FiniteSize(TYPICAL, *(_at(inputs, functions, eta, neurons) for eta in (inputs.steps[-1], 0.0)))
+    except (ConvergenceError, InputError):  # an activation that jumps, a ridge that is too small
+        return None
+
+
+def _distance(test: float, start: float, near: FiniteSize | None, noise: float) -> tuple[bool, str]:
+    """Whether a network of dimension TYPICAL is far from the limit, and how far in words, computed."""
+    if near is None:
+        return False, "error: of the limit's value; no finite size is computed beside it (no ridge, or a jump)"
+    pairs = ((near.point.test, test), (near.random_features.test, start))
+    gap = max(abs(a - b) / (b + noise**2) for a, b in pairs)
+    size = f"{100 * gap:.2g} per cent" if gap < 1 else f"a factor of {1 + gap:.2g}"
+    text = (
+        f"error: of the limit's value; at d = {TYPICAL} a network's mean is {near.point.test:.4g} "
+        f"({near.random_features.test:.4g} at step 0), {size} away (L1; --dim for other sizes)"
+    )
+    if gap <= FAR:
+        return False, text
+    # Where the first finite-size term rules it is c/d.
+    reach = f"within {100 * FAR:.0f} per cent from d of about {TYPICAL * gap / FAR:.0e} on" if gap < 1 else "use --dim"
+    return True, f"WARNING, a limit far from usual sizes: {reach}. {text}"
+
+
+def _at(inputs: Any, functions: Any, eta: float, neurons: int) -> Point:
+    """The fixed point at one step size, with the change between two numbers of nodes as its error."""
+    from bulkedge.numerics.risk.conditional_limit import one_step_risk
+
+    fine, coarse = (
+        one_step_risk(
+            functions,
+            inputs.samples,
+            inputs.width,
+            inputs.ridge,
+            eta,
+            neurons,
+            alpha=inputs.batch,
+            noise=inputs.noise,
+            readout=inputs.readout,
+            count=count,
+        )
+        for count in (56, 40)
+    )
+    floor = 1e-10 * fine.test
+    errors = (abs(fine.test - coarse.test) + floor, abs(fine.train - coarse.train) + floor)
+    return Point(eta, fine.test - inputs.noise**2, fine.train, *errors)
 
 
 def _finite(inputs: Any) -> RiskResult:
     """A finite dimension: the uniform fixed point, and simulation if asked for."""
-    from bulkedge.numerics.risk.conditional_limit import one_step_risk
     from bulkedge.numerics.risk.pair import case, pair, ridge_constants
 
     functions = pair(inputs.activation, inputs.link)
     c, _, link_error = ridge_constants(inputs.activation, inputs.link)
-    points = []
-    for eta in [*inputs.steps, 0.0]:
-        fine, coarse = (
-            one_step_risk(
-                functions,
-                inputs.samples,
-                inputs.width,
-                inputs.ridge,
-                eta,
-                inputs.neurons,
-                alpha=inputs.batch,
-                noise=inputs.noise,
-                readout=inputs.readout,
-                count=count,
-            )
-            for count in (56, 40)
-        )
-        floor = 1e-10 * fine.test
-        errors = (abs(fine.test - coarse.test) + floor, abs(fine.train - coarse.train) + floor)
-        points.append(Point(eta, fine.test - inputs.noise**2, fine.train, *errors))
+    points = [_at(inputs, functions, eta, inputs.neurons) for eta in [*inputs.steps, 0.0]]
     notes = [
-        "conjectured: conditional Gaussian equivalence, the rest of the step taken isotropic (a per cent or two at "
-        "steps of order sqrt N on a batch of d; --simulate or --from-weights where that matters)",
-        f"mean over networks at d = {inputs.dim}, N = {inputs.neurons}, up to O(1/d)",
+        "conjectured: conditional Gaussian equivalence with the covariance of the step's batch",
+        f"error: of the formula's value; the mean over networks at d = {inputs.dim}, N = {inputs.neurons} has further "
+        "terms of relative order 1/d (--simulate)",
     ]
+    if functions.curvature and max(inputs.steps) ** 2 > inputs.neurons / 4:
+        notes.append(
+            "E sigma'' is not 0: at a step of order sqrt N the correlation of the step's rest with W0 is left out "
+            "(gelu at 2 sqrt N: two or three per cent of the training error); --from-weights has it"
+        )
     norms = case(inputs.activation, inputs.link).name == "norms"
     return RiskResult(
         inputs.echo,

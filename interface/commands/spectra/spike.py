@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     import sympy as sp
     from matplotlib.figure import Figure
 
+    from bulkedge.numerics.spectra.spike import SpikedModel
     from bulkedge.theory.functions.parse import Numeric
     from bulkedge.theory.numbers.enclosure import Enclosure
 
@@ -34,9 +35,13 @@ class SpikeResult(Result):
     exact: dict[str, sp.Expr]
     enclosed: dict[str, Enclosure]
     interval: tuple[float, float] | None = None
+    spread: float | None = None
 
     def payload(self) -> dict[str, Any]:
-        """`threshold`, `strength`, `outlier`, `edge`, `overlap_d`, `overlap_N` (and `sd` at a size), `above`."""
+        """`threshold`, `strength`, `outlier`, `edge`, `overlap_d`, `overlap_N` (and `sd` at a size), `above`.
+
+        `sd` is an expression far above the threshold (in `exact`), else a number.
+        """
         decimal = {name: value.value_string(self.digits) for name, value in self.enclosed.items()}
         payload: dict[str, Any] = {
             **decimal,
@@ -44,6 +49,9 @@ class SpikeResult(Result):
             "exact": {name: str(value) for name, value in self.exact.items()},
             "errors": dict.fromkeys(decimal, "0"),
         }
+        if self.spread is not None:
+            payload["sd"] = f"{self.spread:.6g}"
+            payload["errors"]["sd"] = f"{self.spread * _SPREAD_ERROR:.1e}"
         if self.interval is not None:
             payload["interval"] = [f"{end:.9g}" for end in self.interval]
             payload["errors"]["interval"] = _left_out(self.interval)
@@ -62,6 +70,8 @@ class SpikeResult(Result):
             )
             for name, value in self.enclosed.items()
         ]
+        if self.spread is not None:
+            rows.append(("sd", f"{self.spread:.6g}", f"{self.spread * _SPREAD_ERROR:.1e}", ""))
         if self.interval is not None:
             rows.append(("interval", "{:.9g} .. {:.9g}".format(*self.interval), _left_out(self.interval), ""))
         side = "above the" if self.exact["outlier"] > self.exact["edge"] else "below the lower"
@@ -80,6 +90,9 @@ class SpikeResult(Result):
         from bulkedge.results.spectra import spike_figure
 
         return spike_figure(self.ensemble, float(self.ratio), float(self.enclosed["strength"]))
+
+
+_SPREAD_ERROR = 1e-3  # relative, of the transition's standard deviation (six digits, tested)
 
 
 def _left_out(interval: tuple[float, float]) -> str:
@@ -133,7 +146,7 @@ def spike(
     Valid for: W0 d x N with iid entries of variance 1/d, psi = N/d, unit vectors u (d) and v (N). `ensemble` asks for a
     spiked covariance (strength: the population eigenvalue, also below the bulk), or for a spike added to a Wigner or
     to a Wishart matrix (of either sign). `threshold` is that of the strength's own side of the bulk. With `observed`
-    instead of `strength` the map is inverted; a `size` adds the standard deviation of the outlier (real
+    instead of `strength` the map is inverted; a `size` adds the standard deviation of the extreme value (real
     Gaussian noise), or a confidence interval for the strength.
     Accuracy: exact expressions, printed to `digits` digits.
     Errors: InputError for numbers that are not positive, or an observed value within the bulk.
@@ -192,15 +205,17 @@ def spike(
         "edge": law.edge.subs(values),
         **{f"overlap_{name}": overlap.subs(values) if above else sp.Integer(0) for name, overlap in law.overlaps},
     }
-    interval = None
+    interval, spread = None, None
     if size is not None:
         inputs["size"] = size
-        if above:
+        from bulkedge.numerics.spectra.spike import SpikedModel
+
+        model = SpikedModel(law, float(ratio_value))
+        spread = _near_threshold(model, float(t), size)
+        if above and spread is None:
             exact["sd"] = sp.sqrt(law.variance.subs(values) / size)
         if strength is None:
-            from bulkedge.numerics.spectra.spike import SpikedModel
-
-            found = SpikedModel(law, float(ratio_value)).interval(float(position), size, level=confidence)
+            found = model.interval(float(position), size, level=confidence)
             interval = (found.lower, found.upper)
             inputs["level"] = str(confidence)
     enclosed = {name: enclose_expr(value, digits) for name, value in exact.items()}
@@ -211,10 +226,35 @@ def spike(
     if size is not None:
         derived = " (derived here)" if ensemble == "rectangular" else ""
         notes += (f"sd and interval: real Gaussian noise, to leading order in 1/{law.size}{derived}",)
+        if spread is not None:
+            notes += (
+                f"within a few {law.size}^(-1/3) of the threshold: sd of the law between Tracy-Widom and the Gaussian; "
+                f"left out is a relative {size ** (-1 / 3):.1g}",
+            )
+        if interval is not None:
+            notes += ("interval: among values beyond the edge; it holds no spike where noise alone explains the value",)
     source = ("O2", "R3") if ensemble == "rectangular" else ("R3",)
     return SpikeResult(
-        inputs, _SETTINGS[ensemble], source, notes, ensemble, ratio_value, digits, above, exact, enclosed, interval
+        inputs,
+        _SETTINGS[ensemble],
+        source,
+        notes,
+        ensemble,
+        ratio_value,
+        digits,
+        above,
+        exact,
+        enclosed,
+        interval,
+        spread,
     )
+
+
+def _near_threshold(model: SpikedModel, strength: float, size: int) -> float | None:
+    """The spread of the extreme value where it is not that of a strong spike, else None."""
+    if not model.has_edge(strength) or model.is_strong(strength, size):
+        return None
+    return model.spread(strength, size)
 
 
 def _outside(ensemble: str, position: sp.Rational, ratio: sp.Rational) -> bool:

@@ -12,7 +12,7 @@ from bulkedge.results.result import Result, Table
 if TYPE_CHECKING:
     import sympy as sp
 
-    from bulkedge.numerics.steps.alignment import Limits
+    from bulkedge.numerics.steps.alignment import Limits, Reach
     from bulkedge.theory.functions.nonlinearity import Nonlinearity
     from bulkedge.theory.functions.parse import Numeric
     from bulkedge.theory.steps.directions import Direction, Value
@@ -35,6 +35,7 @@ class AlignResult(Result):
     reach: Sequence[Mapping[str, Any]]
     forms: tuple[sp.Expr, sp.Expr, sp.Expr] | None
     further: Limits | None
+    reach_of_step: Reach
 
     def _named(self) -> list[tuple[str, Value]]:
         d = self.direction
@@ -66,6 +67,13 @@ class AlignResult(Result):
         payload["closed_form"] = (
             None if self.forms is None else dict(zip(("F", "signal", "norm2"), map(str, self.forms), strict=True))
         )
+        far = self.reach_of_step
+        payload["finite_size"] = {
+            "dim": far.dim,
+            "label_rms": f"{far.rms:.3g}",
+            "largest_label": f"{far.largest:.3g}",
+            "step": f"{far.step:.2g}",
+        }
         if self.further is not None:
             payload["further"] = {
                 "left": left_vector(self.power, folded=True),
@@ -231,6 +239,19 @@ def align(
     notes = ["derived here and checked by simulation; the limit of b_k itself, before O2's overlap"]
     if forms is not None:
         notes.append("closed_form: g = sum g_j He_j, sigma = sum c_j He_j (probabilist), alpha = n/d, s_eps the noise")
+    from bulkedge.numerics.steps.alignment import reach
+
+    far = reach(links, float(ratio), float(deviation), batch, sigma)
+    if power:
+        own = (
+            f"the largest label of a batch is {far.largest:.2g} (rms {far.rms:.2g})"
+            if batch == "reused"
+            else "for a typical sample"
+        )
+        notes.append(
+            f"needs eta_1 << {far.step:.2g} at d = N = {far.dim}, growing as sqrt N ({own}): beyond, the limit is not "
+            "that of a network"
+        )
     if problem.reading == "rank_one":
         notes.append("rank_one replaces W1 by W0 + eta1 mu1 a u^T; give an activation for what W2 really carries (T2)")
     return AlignResult(
@@ -245,6 +266,7 @@ def align(
         reach_table(problem, ORDERS if sigma is None or sigma.degree is not None else min(power, ORDERS)),
         forms,
         further,
+        far,
     )
 
 

@@ -9,6 +9,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from bulkedge.numerics.risk.batch_spectrum import batch_spectrum
 from bulkedge.numerics.risk.conditional import conditional_model, conditional_risk
 from bulkedge.numerics.risk.conditional_limit import one_step_risk, small_step_risk
 from bulkedge.numerics.risk.pair import pair, ridge_constants
@@ -133,6 +134,57 @@ def _norms_unfitted() -> float:
     return float(ridge_risk(replace(c, fits_mean=False), 2.0, 1.0, 0.1, 1.0, noise=NOISE).test)
 
 
+@stream("L1.length")
+def length_trial(rng: np.random.Generator, size: int) -> dict[str, float]:
+    """Ridge on random ReLU features of a link of mean 10, over L1 at the very size: what |x| costs."""
+    risk = risk_trial(
+        rng, size, activation="relu", link="10 + z", samples="5", width="2", ridge="1/10", step="0", batch="1", test=100
+    )
+    return {name: risk[name] / value for name, value in _length(size).items()}
+
+
+@functools.cache
+def _length(size: int) -> dict[str, float]:
+    found = one_step_risk(pair(RELU, SHIFTED), 5.0, 2.0, 0.1, 0.0, 2 * size)
+    return {"test": found.test, "train": found.train}
+
+
+RELU, SHIFTED = nonlinearity("relu"), nonlinearity("10 + z")
+LENGTH = 70
+
+
+def _without_length() -> float:
+    """O3's limit, where the length of the inputs is constant, over L1 at the checked size."""
+    c = ridge_constants(RELU, SHIFTED)[0]
+    return float(ridge_risk(c, 5.0, 2.0, 0.1, 0.0).train) / _length(LENGTH)["train"]
+
+
+REST_POINT = 0.3  # of the resolvents (K + x)^-1
+
+
+@stream("L1.rest")
+def rest_trial(rng: np.random.Generator, size: int) -> dict[str, float]:
+    """K of a batch of n1 = d/2 samples: (1/d) tr (K + x)^-1, and the same as beta sees it orthogonally to u."""
+    X = rng.standard_normal((size // 2, size))
+    y = np.tanh(X[:, 0]) + NOISE * rng.standard_normal(size // 2)
+    K = (X.T * (y**2 / np.mean(y**2))) @ X / len(y)
+    u = X.T @ y / np.linalg.norm(X.T @ y)
+    beta = np.eye(size)[0] - u[0] * u
+    G = np.linalg.inv(K + REST_POINT * np.eye(size))
+    seen = beta @ G @ beta - (u @ G @ beta) ** 2 / (u @ G @ u)
+    return {"bulk": float(np.trace(G)) / size, "aligned": float(seen / (beta @ beta))}
+
+
+def _rest(which: str) -> float:
+    """The same from the closed spectrum."""
+    z, w = np.polynomial.hermite_e.hermegauss(60)
+    e, we = np.polynomial.hermite_e.hermegauss(12)
+    y = (np.tanh(z)[:, None] + NOISE * e).ravel()
+    found = batch_spectrum(y, np.repeat(z, 12), np.outer(w / w.sum(), we / we.sum()).ravel(), 0.5)
+    nodes, mass = getattr(found, which)
+    return float(mass @ (1 / (nodes + REST_POINT)))
+
+
 CHECKS = (
     Check(
         id="L1.given",
@@ -169,5 +221,32 @@ CHECKS = (
         measure=Ladder(functools.partial(risk_trial, **NORMS), "test", (30, 110), 1.0, 48, (100, 200, 400), 60),  # type: ignore[arg-type]
         resolution=0.15,
         control=Control("nothing fits the mean", _norms_unfitted),
+    ),
+    Check(
+        id="L1.length",
+        claim="relu on a link of mean 10: simulated training error over L1's, which knows that the features share |x|",
+        source=SOURCE,
+        predict=lambda: 1.0,
+        measure=Ladder(length_trial, "train", (30, LENGTH), 1.0, 40, (60, 120, 240), 60),
+        resolution=0.2,
+        control=Control("O3's limit, without the lengths' term", _without_length),
+    ),
+    Check(
+        id="L1.rest.bulk",
+        claim="batch of d/2: the resolvent of the covariance that the step leaves in the weights",
+        source=SOURCE + ", O1",
+        predict=functools.partial(_rest, "bulk"),
+        measure=Ladder(rest_trial, "bulk", (40, 120), 1.0, 60, (100, 200, 400), 60),
+        resolution=0.15,
+        control=Control("an isotropic rest", lambda: 1 / (1 + REST_POINT)),
+    ),
+    Check(
+        id="L1.rest.aligned",
+        claim="the same resolvent at beta, orthogonally to the spike: beta sees less of the rest than the average",
+        source=SOURCE + ", O1",
+        predict=functools.partial(_rest, "aligned"),
+        measure=Ladder(rest_trial, "aligned", (40, 120), 1.0, 150, (100, 200, 400), 150),
+        resolution=0.2,
+        control=Control("the average direction's", functools.partial(_rest, "bulk")),
     ),
 )

@@ -30,7 +30,7 @@ def _conditional(width: float) -> Enclosure:
     risks = [
         one_step_risk(
             PAIR, SAMPLES, width, PENALTY * width / SAMPLES, STEP * math.sqrt(N), N,
-            alpha=BATCH, noise=NOISE, readout="constant", weights="sphere", count=64,
+            alpha=BATCH, noise=NOISE, readout="constant", weights="sphere", count=64, isotropic=True,
         ).test
         for N in (2000, 4000, 8000)
     ]  # fmt: skip

@@ -10,9 +10,10 @@ from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import eigh
+from scipy.linalg import eigh, eigh_tridiagonal
 from scipy.special import ndtr, ndtri
 
+from bulkedge.numerics.spectra import spike_transition as transition
 from bulkedge.numerics.spectra.spike import SpikedModel, covariance, rectangular, wigner, wishart
 from bulkedge.numerics.trials.check import Check, Control, Ladder, Measure, MonteCarlo
 from bulkedge.numerics.trials.stream import stream
@@ -99,6 +100,35 @@ def rectangular_variance(rng: np.random.Generator, size: int, ratio: float, stre
     return {"variance": size * _variance_of(np.swapaxes(matrices, 1, 2) @ matrices, root=True)}
 
 
+@stream("R3.threshold")
+def at_threshold(rng: np.random.Generator, size: int) -> dict[str, float]:
+    """The mean of Lambda, the GOE's largest eigenvalue in the edge's units, with a spike of strength one.
+
+    In tridiagonal form (Trotter; Dumitriu & Edelman) the spike sits in the first entry, and the edge sees a few
+    size^(1/3) rows alone.
+    """
+    rows = min(size, round(12 * size ** (1 / 3)))
+    found = []
+    for _ in range(_BATCH):
+        diagonal = rng.standard_normal(rows) * np.sqrt(2 / size)
+        diagonal[0] += 1
+        beside = np.sqrt(rng.chisquare(size - np.arange(1, rows)) / size)
+        top = eigh_tridiagonal(diagonal, beside, eigvals_only=True, select="i", select_range=(rows - 1, rows - 1))
+        found.append(size ** (2 / 3) * (float(top[0]) - 2))
+    return {"mean": float(np.mean(found))}
+
+
+@stream("R3.interval.noise")
+def no_spike(rng: np.random.Generator, size: int) -> dict[str, float]:
+    """Noise alone, d = N: how often a value beyond the edge has an 80 per cent interval that excludes "no spike"."""
+    matrices = rng.standard_normal((_INTERVALS, size, size)) / np.sqrt(size)
+    largest = np.sqrt(np.linalg.eigvalsh(np.swapaxes(matrices, 1, 2) @ matrices)[:, -1])
+    model = rectangular(1.0)
+    beyond = [float(s) for s in largest if s > model.edges[1]]
+    wrong = sum(model.interval(s, size, level=0.8).lower > 0 for s in beyond)
+    return {"wrong": wrong / len(largest)}
+
+
 @stream("R3.interval")
 def coverage(rng: np.random.Generator, size: int, ratio: float, strength: float) -> dict[str, float]:
     """The share of 80 per cent intervals that hold the strength of a rectangular spike, ratio <= 1."""
@@ -162,6 +192,11 @@ def _interval(id: str, claim: str, trial: Callable[..., dict[str, float]], size:
     measure = MonteCarlo(trial, "covered", size, 160, 800)
     mistake = "the variance of complex noise, half as large"
     return _check(id, claim, "derived here (numerics/spectra/spike.py)", (0.8, complex_noise), mistake, measure, 0.08)
+
+
+def _beyond(size: int) -> float:
+    """How often noise alone lies beyond the edge, d = N."""
+    return rectangular(1.0).survival(rectangular(1.0).edges[1], 1e-9, size)
 
 
 _TALL, _WIDE = covariance(0.5), covariance(2.0)
@@ -322,6 +357,24 @@ CHECKS = (
         "coverage of the 80 per cent interval for a population eigenvalue of 0.15 below the bulk, c = 1/4",
         partial(coverage_below, ratio=0.25, spike=0.15),
         160,
+    ),
+    Check(
+        id="R3.threshold",
+        claim="mean of the extreme eigenvalue at the threshold, beyond the edge and in units of its scale",
+        source="Bloemendal & Virag 2013 (numerics/spectra/spike_transition.py)",
+        predict=lambda: transition.moments(0.0)[0],
+        measure=Ladder(at_threshold, "mean", (2000, 20_000, 200_000), 1 / 3, 40, (10**4, 10**5, 10**6), 200),
+        resolution=0.5,
+        control=Control("Tracy-Widom's, as without a spike", lambda: transition.moments(np.inf)[0]),
+    ),
+    Check(
+        id="R3.interval.noise",
+        claim="an 80 per cent interval excludes no spike for 10 per cent of the noise's values beyond the edge",
+        source="derived here (numerics/spike.py)",
+        predict=lambda: 0.1 * _beyond(60),
+        measure=MonteCarlo(no_spike, "wrong", 60, 60, 400),
+        resolution=0.05,
+        control=Control("the interval of strong spikes never holds 0", lambda: _beyond(60)),
     ),
     _variance(
         covariance(0.2),

@@ -16,6 +16,7 @@ from bulkedge.numerics.risk.conditional import (
     _traces,
     conditional_model,
     conditional_risk,
+    covariance_with_label,
     gauss_nodes,
     local_moments,
 )
@@ -80,7 +81,7 @@ def objective(model: ConditionalModel, n: int, lam: float, t: float) -> float:
         if done:
             break
     v = model.weights * (1 / (1 + delta) + t)
-    b = model.mean.T @ (v * model.label) + (model.slope.T @ (v * model.label_slope)) * model.signal
+    b = covariance_with_label(model, v)
     return float(v @ model.label2 - b @ Q @ b)
 
 

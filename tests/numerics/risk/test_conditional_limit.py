@@ -105,7 +105,7 @@ def test_large_steps_are_those_of_drawn_weights(readout: str) -> None:
         beta = cosine * u + math.sqrt(1 - cosine**2) * other
         model = conditional_model(W, u[:, None], beta, np.tanh, np.tanh, noise=noise)
         risks.append(conditional_risk(model, n, lam).test)
-    predicted = one_step_risk(TANH, n / d, N / d, lam, eta, N, noise=noise, readout=readout)
+    predicted = one_step_risk(TANH, n / d, N / d, lam, eta, N, noise=noise, readout=readout, isotropic=True)
     error = np.std(risks, ddof=1) / math.sqrt(len(risks))
     # The mean over draws deviates by O(1/d) beside its standard error.
     assert abs(np.mean(risks) - predicted.test) < 4 * error + 1 / d * predicted.test
@@ -114,19 +114,23 @@ def test_large_steps_are_those_of_drawn_weights(readout: str) -> None:
 def test_risk_is_the_total_derivative_of_the_minimum() -> None:
     """T by the closed Jacobian against a difference quotient of F with its own plain fixed-point iteration."""
     psi1, psi2, lam, eta, width, noise = 1.4, 0.8, 0.2, 25.0, 400, 0.3
-    g = one_step_groups(RELU, eta, psi1, width, noise, "gaussian", 24)
     d = width / psi2
+    g = one_step_groups(RELU, eta, psi1, width, noise, "gaussian", 24, dimension=d)
     n = psi1 * d
 
     def minimum(t: float) -> float:
-        delta, q = np.ones(len(g.weights)), np.ones(len(g.share))
-        for _ in range(3000):
+        delta, q, change = np.ones(len(g.weights)), np.ones(len(g.share)), 1.0
+        while change > 1e-14:
             V = g.weights * (1 / (1 + delta) + t)
             q = limit._next_q(g, V, q, psi2, lam)
             state = limit._state(g, V, q, psi2, width, False)
-            delta = limit._next_delta(g, state, n, d, width, psi2, False)
-        linear = g.label @ (np.diag(V) - state.E) @ g.label
-        return float(V @ g.label2 - linear - g.perpendicular * g.label_slope @ (np.diag(V) - state.H) @ g.label_slope)
+            new = limit._next_delta(g, state, n, d, width, psi2, False)
+            change, delta = float(np.max(np.abs(new - delta) / new * np.sqrt(g.weights))), new
+        both = np.concatenate([V, V])
+        linear = g.common_label @ (np.diag(both) - state.E) @ g.common_label
+        seen = limit._state(g, V, q, psi2, width, False, g.spectrum.aligned)
+        rest = seen.mass @ [g.label_slope @ (np.diag(V) - H) @ g.label_slope for H in seen.H]
+        return float(V @ g.label2 - linear - g.perpendicular * rest)
 
     h = 1e-4
     quotient = [(minimum(s) - minimum(-s)) / (2 * s) for s in (h, h / 2)]
@@ -158,3 +162,36 @@ def test_bad_input(change: dict[str, Any], named: str) -> None:
     with pytest.raises(InputError) as caught:
         one_step_risk(TANH, **{**good, **change})
     assert caught.value.argument == named
+
+
+def test_the_rest_of_a_step_on_a_small_batch_is_not_isotropic() -> None:
+    """n1 = d/2: L1 for weights whose rest has the batch's covariance, over the limit with that and without."""
+    d = N = 300
+    options: dict[str, Any] = {"alpha": 0.5, "noise": 0.2, "readout": "rademacher"}
+    step, ratios = 2 * math.sqrt(N), []
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        X, a = rng.normal(size=(d // 2, d)), rng.choice([-1.0, 1.0], size=N) / math.sqrt(N)
+        y = np.tanh(X[:, 0]) + 0.2 * rng.normal(size=d // 2)
+        u = X.T @ y / len(y)
+        slope = TANH.mu1 + math.sqrt(TANH.slope_variance) * rng.normal(size=(d // 2, N))
+        W = rng.normal(size=(d, N)) / math.sqrt(d) + step * (X.T @ (y[:, None] * slope) / len(y) * a)
+        model = conditional_model(W, u[:, None], np.eye(d)[0], np.tanh, np.tanh, noise=0.2, count=20)
+        # The batch's own |u| and cosine move the risk by several per cent: the prediction takes them too.
+        second = 0.5 * (u @ u - u[0] ** 2) - 0.2**2
+        here = replace(TANH, link_slope=u[0], link_second=second)
+        found = conditional_risk(model, 2 * d, 0.1).test
+        ratios.append(
+            [found / one_step_risk(here, 2.0, 1.0, 0.1, step, N, isotropic=i, **options).test for i in (0, 1)]
+        )
+    batch, isotropic = np.mean(ratios, axis=0)
+    assert batch == pytest.approx(1, abs=0.015)
+    assert isotropic > 1.025
+
+
+def test_on_a_large_batch_the_rest_is_isotropic() -> None:
+    both = [
+        one_step_risk(TANH, 2.0, 1.0, 0.1, 2 * math.sqrt(300), 300, alpha=8.0, noise=0.2, isotropic=i).test
+        for i in (False, True)
+    ]
+    assert both[0] == pytest.approx(both[1], rel=4e-3)

@@ -32,7 +32,18 @@ def test_agrees_with_conditional_equivalence(pair: Any, width: float) -> None:
         lam, eta = SETTING["penalty"] * width / SETTING["samples"], SETTING["step"] * math.sqrt(N)
         risks.append(
             one_step_risk(
-                pair, 1.5, width, lam, eta, N, alpha=1.0, noise=0.2, readout="constant", weights="sphere", count=64
+                pair,
+                1.5,
+                width,
+                lam,
+                eta,
+                N,
+                alpha=1.0,
+                noise=0.2,
+                readout="constant",
+                weights="sphere",
+                count=64,
+                isotropic=True,
             ).test
         )
     got = spiked_features_risk(pair, width=width, **SETTING)

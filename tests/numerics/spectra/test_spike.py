@@ -55,16 +55,14 @@ def test_strength_inverts_outlier(model, factor, mirrored):
     assert float(model.strength(model.outlier(strength))) == pytest.approx(strength, rel=1e-12 / (factor - 1) ** 2)
 
 
-@pytest.mark.parametrize(
-    ("model", "strength"),
-    [
-        *((MODELS[0], 1.5), (MODELS[1], 6.0), (MODELS[2], 6.0), (MODELS[2], 0.3), (MODELS[3], -1.2), (MODELS[3], 1.2)),
-        *((MODELS[4], -2.0), (MODELS[5], 4.0)),
-    ],
-)
-def test_intervals_cover_as_often_as_they_say(model, strength):
-    # Positions drawn from the Gaussian law that the interval assumes: its coverage is then the level.
-    size, level, trials = 400, 0.8, 400
+STRONG = [(MODELS[0], 1.5), (MODELS[1], 6.0), (MODELS[2], 6.0), (MODELS[2], 0.3), (MODELS[3], -1.2), (MODELS[3], 1.2)]
+STRONG += [(MODELS[4], -2.0), (MODELS[5], 4.0), (MODELS[5], -3.0)]
+
+
+@pytest.mark.parametrize(("model", "strength"), STRONG)
+def test_intervals_of_strong_spikes_cover_as_often_as_they_say(model, strength):
+    # Positions drawn from the Gaussian law of strong spikes: coverage is then the level.
+    size, level, trials = 20_000, 0.8, 100
     rng = np.random.default_rng(5)
     centre, sd = float(model.outlier(strength)), float(model.sd(strength, size))
     covered = 0
@@ -73,12 +71,75 @@ def test_intervals_cover_as_often_as_they_say(model, strength):
         assert interval.lower < interval.value < interval.upper
         covered += interval.lower <= strength <= interval.upper
     assert abs(covered / trials - level) < 4 * math.sqrt(level * (1 - level) / trials)
+    if model.has_edge(strength):
+        assert model.spread(strength, size) == pytest.approx(sd, rel=1e-9)
+
+
+def extremes(model, strength, size, trials):
+    """The extreme values of drawn matrices, on the upper side."""
+    rng = np.random.default_rng(11)
+    for _ in range(trials):
+        if model.law.name == "wigner":
+            noise = rng.standard_normal((size, size))
+            matrix = (noise + noise.T) / math.sqrt(2 * size)
+            matrix[0, 0] += strength
+            yield np.linalg.eigvalsh(matrix)[-1]
+        elif model.law.name == "rectangular":
+            W = rng.standard_normal((size, round(model.ratio * size))) / math.sqrt(size)
+            W[0, 0] += strength
+            yield math.sqrt(np.linalg.eigvalsh(W.T @ W)[-1])
+        else:
+            X = rng.standard_normal((size, round(model.ratio * size)))
+            if model.law.name == "covariance":
+                X[:, 0] *= math.sqrt(strength)
+            W = X.T @ X / size
+            W[0, 0] += strength if model.law.name == "wishart" else 0
+            yield np.linalg.eigvalsh(W)[-1]
+
+
+@pytest.mark.parametrize(
+    ("model", "strength"),
+    [
+        *((spike.rectangular(1.0), s) for s in (1e-6, 1.0, 1.25)),
+        *((spike.covariance(0.5), s) for s in (1.0, 1 + math.sqrt(0.5), 2.1)),
+        *((spike.wigner(), s) for s in (1e-6, 1.0, 1.3)),
+        (spike.wishart(0.5), 0.5 + math.sqrt(0.5)),
+    ],
+)
+def test_selected_values_at_the_threshold_cover_the_strength(model, strength):
+    """Among the values beyond the edge, those that are read as outliers, at least the level; the spread of all."""
+    size, trials, level = 60, 240, 0.8
+    drawn = np.array(list(extremes(model, strength, size, trials)))
+    selected = drawn[drawn > model.edges[1]]
+    intervals = [model.interval(float(s), size, level=level) for s in selected]
+    covered = np.mean([i.lower <= strength * (1 + 1e-9) and strength <= i.upper for i in intervals])
+    assert covered > level - 3 * math.sqrt(level * (1 - level) / len(selected))
+    # sd of a sample sd: 1/sqrt(2 trials), and what the law leaves out, size^(-1/3).
+    assert model.spread(strength, size) == pytest.approx(np.std(drawn), rel=3 / math.sqrt(2 * trials) + 0.2)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.sampled_from(MODELS[:5]), st.floats(0.3, 3), st.integers(30, 3000), st.floats(0.5, 0.99))
+def test_intervals_are_tests_inverted(model, factor, size, level):
+    """The ends grow with the value, more level is wider, and the upper end's law has its quantile at the value."""
+    edge = model.edges[1]
+    low, high = (edge + x * factor * model.scale for x in (0.2, 0.5))
+    first, second = (model.interval(x, size, level=level) for x in (low, high))
+    assert first.lower <= second.lower <= second.value
+    assert first.upper < second.upper
+    wide = model.interval(low, size, level=(1 + level) / 2)
+    assert wide.lower <= first.lower
+    assert wide.upper > first.upper
+    assert model.spread(first.upper, size) > 0
+    assert model.survival(low, first.upper, size) == pytest.approx((1 + level) / 2, abs=1e-6)
 
 
 def test_interval_of_a_spike_far_below_the_bulk_stays_positive():
     model = spike.covariance(0.5)
-    interval = model.interval(float(model.outlier(0.01)), 20, level=0.999)
+    interval = model.interval(float(model.outlier(0.01)), 200, level=0.999)
     assert 0 < interval.lower < 0.01 < interval.upper < 1
+    # Twenty samples of ten variables have such an eigenvalue once in 300 times without any spike.
+    assert model.interval(float(model.outlier(0.01)), 20, level=0.999).upper == 1
 
 
 def test_several_spikes_are_the_singular_triples_of_their_sum():

@@ -187,3 +187,26 @@ def test_bad_functions(activation: str, link: str, named: str) -> None:
     with pytest.raises(InputError) as caught:
         risk(activation, link, **GOOD)
     assert caught.value.argument == named
+
+
+def test_a_limit_stands_beside_a_finite_size(capsys: pytest.CaptureFixture[str]) -> None:
+    """A mean that is a rounded zero fits the link's only at dimensions that nobody has; plain pairs need no warning."""
+    common = ("--samples", "3", "--width", "1", "--ridge", ".1", "--step", "0")
+    far = run(capsys, "gelu-0.2821", "3+z", *common)
+    assert far["notes"][0].startswith("WARNING")
+    # Simulated 9.0; the limit says .59.
+    assert float(far["test"]) < 1 < 8 < float(far["finite_size"]["test"]) < 10
+    near = run(capsys, "tanh", "z", *common)
+    assert not any("WARNING" in note for note in near["notes"])
+    assert float(near["finite_size"]["test"]) == pytest.approx(float(near["test"]), rel=5e-3)
+    same = run(capsys, "tanh", "z", *common, "--dim", "1000")
+    assert same["finite_size"] is None
+    assert same["test"] == near["finite_size"]["test"]
+    assert run(capsys, "sign", "z", *common)["finite_size"] is None
+
+
+def test_the_mean_of_a_link_costs_through_the_length_of_the_inputs() -> None:
+    """relu on 5 + z at d = 100: .5588 +- .0024 simulated (train .3714); without the term .4165 (.2754)."""
+    found = risk("relu", "5+z", samples=10, width=2, ridge="1/100", step=0, dim=100).point
+    assert abs(found.test - 0.5588) < 4 * 0.0024
+    assert found.train == pytest.approx(0.3714, rel=0.02)
