@@ -9,6 +9,9 @@ if TYPE_CHECKING:
     from bulkedge.results.result import Result, Table
 
 
+LONG = 300  # rows from which on a table is laid out here: rich takes milliseconds a row
+
+
 def text(result: Result, width: int = 160, terminal: bool = False) -> str:
     """The tables, the setting, the notes and the source, without blanks at the ends of lines."""
     import io
@@ -21,6 +24,9 @@ def text(result: Result, width: int = 160, terminal: bool = False) -> str:
     buffer = io.StringIO()
     console = Console(file=buffer, width=width, force_terminal=terminal, highlight=False)
     for table in result.tables():
+        if len(table.rows) > LONG:
+            buffer.write(_long(table))
+            continue
         shown = RichTable(title=table.title or None, box=box.SIMPLE_HEAD, title_justify="left")
         for column in table.columns:
             shown.add_column(column, overflow="fold")
@@ -30,6 +36,18 @@ def text(result: Result, width: int = 160, terminal: bool = False) -> str:
     for line in _lines(result):
         console.print(Text(line))
     return "".join(line.rstrip(" ") + "\n" for line in buffer.getvalue().splitlines())
+
+
+def _long(table: Table) -> str:
+    """A long table in the same layout, its cells not folded."""
+    widths = [max(map(len, cells)) for cells in zip(table.columns, *table.rows, strict=True)]
+    title = f"{table.title}\n" if table.title else ""
+    head, *body = (
+        "  " + "   ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        for row in (table.columns, *table.rows)
+    )
+    rule = " " + "\u2500" * (sum(widths) + 3 * len(widths) - 1)
+    return title + "\n".join(("", head, rule, *body, "", ""))
 
 
 def html(result: Result) -> str:

@@ -19,6 +19,7 @@ from flint import acb, acb_poly, arb
 from bulkedge.theory.functions.growth import poles
 from bulkedge.theory.functions.nonlinearity import Nonlinearity, jump, product
 from bulkedge.theory.functions.pieces import Piece, interior
+from bulkedge.theory.gaussian import gauss_legendre
 from bulkedge.theory.gaussian.gaussian_moments import (
     closed_moments,
     expectation,
@@ -169,6 +170,38 @@ def best_enclosure(f: Nonlinearity, digits: int, k: int = 0) -> Enclosure:
         return error.best
 
 
+def _from_tables(f: Nonlinearity, digits: int, k: int) -> Enclosure | None:
+    """The enclosure by a rule that serves many degrees, or None where that does not reach the digits.
+
+    A function with a pole at distance a has coefficients of size e^(-a sqrt k): the second table allows for that.
+    """
+    size = 8 if digits > 60 and k <= 8 else next((s for s in (32, 128, 512, 1024) if k <= s), rounded(k))
+    for lost in (12.0, 12.0 + 4 * math.sqrt(size), 12.0 + 8 * math.sqrt(size) + 2.3026 * digits):
+        table = _table(f, digits, size, lost)
+        if table is None:
+            return None
+        found = table[k]
+        if found is not None and found.value != 0 and found.error <= abs(found.value) * Fraction(1, 10**digits):
+            return found
+    return None
+
+
+@functools.lru_cache(maxsize=64)
+def _table(f: Nonlinearity, digits: int, size: int, lost: float) -> tuple[Enclosure | None, ...] | None:
+    """Enclosures of E[f He_k], k = 0..size, of error about e^-lost 10^-digits sqrt(k!); None if it cannot be."""
+    split = parts(f)
+    assert split.rest is not None
+    log_tolerance = -digits * 2.302585093 - lost
+    try:
+        values = gauss_legendre.moments(split.rest.pieces, split.parity, size, log_tolerance)
+    except gauss_legendre.UnresolvedError:
+        return None
+    with ball.precision(gauss_legendre.working_bits(size, log_tolerance)):
+        closed = closed_moments(f, size)
+        whole = [v if c == 0 else v + ball.constant(c) for v, c in zip(values, closed, strict=True)]
+        return tuple(ball.to_enclosure(v) if v.is_finite() else None for v in whole)
+
+
 def enclose(f: Nonlinearity, digits: int, k: int = 0) -> Enclosure:
     """E[f(z) He_k(z)] with a rigorous error bound, to a relative error below 10^-digits.
 
@@ -183,6 +216,10 @@ def enclose(f: Nonlinearity, digits: int, k: int = 0) -> Enclosure:
         return ball.enclose_expr(exact, digits)
     split = parts(f)
     assert split.rest is not None
+    # One integral is the quickest way to one coefficient of low degree and few digits.
+    shared = _from_tables(f, digits, k) if k > 4 or digits > 60 else None
+    if shared is not None:
+        return shared
     closed = closed_moments(f, rounded(k))[k]
     scale = math.lgamma(k + 1) / 2  # log of sqrt(k!), the size of a moment
     best: Enclosure | None = None

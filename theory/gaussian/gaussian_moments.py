@@ -17,8 +17,10 @@ Source: H1, H4.
 from __future__ import annotations
 
 import functools
+import math
 
 import sympy as sp
+from flint import fmpz
 
 from bulkedge.theory.functions.nonlinearity import Nonlinearity
 from bulkedge.theory.gaussian.gaussian_terms import Term, parts
@@ -175,6 +177,8 @@ def _polynomial_moments(
 
     E[z^n] = (n-1) E[z^{n-2}] - [z^{n-1} phi]. The cost is that of one pass over the coefficients for each k.
     """
+    if lower.is_infinite and upper.is_infinite and all(c.is_Rational for c in coefficients.values()):
+        return _line_moments(coefficients, degree)
     top = max(coefficients)
     mass: Combination = {}
     ends: list[tuple[sp.Expr, sp.Expr, list[sp.Expr], list[sp.Expr], list[sp.Expr]]] = []
@@ -200,6 +204,27 @@ def _polynomial_moments(
             edge = sp.Add(*(slopes[i] * values[k - 1 - i] for i in range(min(k, top + 1))))
             _add(total, density, _reduce(inside - sign * edge))
         result.append(total)
+    return result
+
+
+def _line_moments(coefficients: dict[int, sp.Expr], degree: int) -> list[Combination]:
+    """The same on the whole line with rational coefficients, in integers: E[z^n He_k] = n!/(2^m m!), m = (n - k)/2."""
+    whole = math.lcm(*(int(c.q) for c in coefficients.values()))
+    # What is carried from k to k + 2 is each power's part: it is multiplied by 2 m.
+    carried: tuple[dict[int, fmpz], dict[int, fmpz]] = ({}, {})
+    for n, c in coefficients.items():
+        m = n // 2
+        carried[n % 2][n] = fmpz(int(c.p) * (whole // int(c.q)) * (math.factorial(n) // (2**m * math.factorial(m))))
+    result: list[Combination] = []
+    for k in range(degree + 1):
+        terms = carried[k % 2]
+        total = int(sum(terms.values(), fmpz(0)))
+        result.append({sp.S.One: sp.Rational(total, whole)} if total else {})
+        for n in list(terms):
+            if n < k + 2:
+                del terms[n]
+            else:
+                terms[n] *= n - k
     return result
 
 

@@ -9,6 +9,7 @@ Source: H1, H2, H3, H4.
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from fractions import Fraction
 from numbers import Integral
@@ -49,7 +50,22 @@ def normalisation(convention: str, k: sp.Expr = k_symbol) -> sp.Expr:
     """The factor that turns E[f He_k] into the coefficient: 1/sqrt(k!), 1/k! or 1."""
     check_convention(convention)
     power = {"orthonormal": sp.Rational(1, 2), "probabilist": sp.S.One, "moment": sp.S.Zero}[convention]
+    if convention == "orthonormal" and k.is_Integer:
+        return _inverse_root_of_factorial(int(k))
     return sp.factorial(k) ** -power
+
+
+@functools.lru_cache(maxsize=2048)
+def _inverse_root_of_factorial(k: int) -> sp.Expr:
+    """1/sqrt(k!) as SymPy writes it, by Legendre's formula for the primes of k!; SymPy would factor it again."""
+    root, left = 1, 1
+    for prime in sp.primerange(2, k + 1):
+        count, power = 0, prime
+        while power <= k:
+            count, power = count + k // power, power * prime
+        root *= prime ** (count // 2)
+        left *= prime ** (count % 2)
+    return sp.Rational(1, root * left) * sp.Pow(left, sp.Rational(1, 2), evaluate=left == 1)
 
 
 @dataclass(frozen=True)
@@ -150,6 +166,9 @@ def information_exponent(g: Nonlinearity, limit: int = 64) -> int | None:
     """
     if g.degree == 0:
         return None
+    if g.degree is not None:
+        limit = max(limit, g.degree)
+        moment(g, limit)  # one table for the whole loop
     for k in range(1, limit + 1):
         exact = moment(g, k)
         if exact is not None:

@@ -20,14 +20,19 @@ from typing import Any
 import sympy as sp
 from flint import acb, arb
 
-from bulkedge.theory.functions.nonlinearity import Nonlinearity, product
+from bulkedge.theory.functions.nonlinearity import Nonlinearity, combine, product
+from bulkedge.theory.functions.pieces import Piece, vanishes
+from bulkedge.theory.gaussian import gauss_legendre
+from bulkedge.theory.kernels import funk_hecke
 from bulkedge.theory.kernels.kernel import scaled
 from bulkedge.theory.numbers import ball
 from bulkedge.theory.numbers.enclosure import Enclosure, check_digits
 from bulkedge.theory.numbers.errors import InputError, PrecisionError
 from bulkedge.theory.numbers.symbols import d, l, p, z
 
-MAX_DEGREE = 100_000
+MAX_DEGREE = 20_000
+MAX_INTEGRATED = 500  # where there is no closed form
+_GROUPS = (8, 32, 128, MAX_INTEGRATED)
 _HALF = sp.Rational(1, 2)
 
 
@@ -39,6 +44,16 @@ def multiplicity(dimension: int, degree: int) -> int:
     """
     below = math.comb(degree + dimension - 3, degree - 2) if degree > 1 else 0
     return math.comb(degree + dimension - 1, degree) - below
+
+
+def multiplicities(dimension: int, degree: int) -> list[int]:
+    """N(d, l), l = 0..degree, as C(l+d-2, l) + C(l+d-3, l-1): one binomial after the other."""
+    counts, current, before = [], 1, 0
+    for deg in range(degree + 1):
+        counts.append(current + before)
+        before = current
+        current = current * (deg + dimension - 1) // (deg + 1)
+    return counts
 
 
 def relu_power(p: sp.Expr = p, d: sp.Expr = d, l: sp.Expr = l) -> sp.Expr:
@@ -157,12 +172,50 @@ def eigenvalues(
         raise InputError("radius", f"{radius} is not a radius", "give a positive number")
     if f.deltas:
         raise InputError("FUNCTION", "a delta has no values on the sphere", "give a function")
-    parts = homogeneous_parts(f)
-    if parts is None:
-        etas = list(_integrated(f if radius == 1 else scaled(f, radius, bounded=True), dimension, degree, digits))
-    else:
-        etas = _closed(parts, dimension, degree, radius, digits)
-    return tuple(Eigenvalue(deg, multiplicity(dimension, deg), value, _square(value)) for deg, value in enumerate(etas))
+    etas: dict[int, Enclosure] = {}
+    for half, parity in _halves(f):
+        parts = homogeneous_parts(half)
+        if parts is not None:
+            values = _closed(parts, dimension, degree, radius, digits)
+        elif degree > MAX_INTEGRATED:
+            problem = f"{degree} is beyond {MAX_INTEGRATED}, and {half.name} has no closed form"
+            raise InputError("degree", problem, f"give at most {MAX_INTEGRATED}")
+        else:
+            moved = half if radius == 1 else scaled(half, radius, bounded=True)
+            values = list(_integrated(moved, dimension, degree, digits))
+        for deg in range(degree + 1):
+            if parity == 0 or (-1) ** deg == parity:
+                etas[deg] = values[deg]
+    counts = multiplicities(dimension, degree)
+    return tuple(Eigenvalue(deg, counts[deg], etas[deg], _square(etas[deg])) for deg in range(degree + 1))
+
+
+def _halves(f: Nonlinearity) -> tuple[tuple[Nonlinearity, int], ...]:
+    """f as it is (0), or its even (1) and odd (-1) half where one of them is closed: gelu = z/2 + an even function.
+
+    The degrees of that half are then exact, zeros among them, which no enclosure could show.
+    """
+    if homogeneous_parts(f) is not None or f.parity:
+        return ((f, 0),)
+    mirrored = scaled(f, sp.Integer(-1), bounded=True)
+    halves = []
+    for sign in (1, -1):
+        half = combine(((_HALF, f), (sign * _HALF, mirrored)), f.name)
+        if homogeneous_parts(half) is None and len(half.pieces) == 1:
+            half = _without_disguise(half, sign)
+        halves.append((half, sign))
+    if all(homogeneous_parts(half) is None for half, _ in halves):
+        return ((f, 0),)
+    return tuple(halves)
+
+
+def _without_disguise(half: Nonlinearity, sign: int) -> Nonlinearity:
+    """A half that is a constant or a multiple of z once it is simplified (of softplus: z/2), as that."""
+    expr = half.pieces[0].expr
+    simple = sp.simplify(expr.subs(z, 0)) if sign == 1 else sp.simplify(sp.diff(expr, z).subs(z, 0)) * z
+    if not vanishes(expr - simple):
+        return half
+    return Nonlinearity(half.name, (Piece(sp.S.NegativeInfinity, sp.S.Infinity, simple),))
 
 
 def _square(x: Enclosure) -> Enclosure:
@@ -231,8 +284,57 @@ def legendre_values(t: Any, dimension: int, degree: int) -> list[Any]:
 
 @functools.lru_cache(maxsize=128)
 def _integrated(f: Nonlinearity, dimension: int, degree: int, digits: int) -> tuple[Enclosure, ...]:
-    """eta_l by rigorous integration over the angle: t = cos a leaves no singular end point at any d >= 2."""
-    return tuple(_one_integral(f, dimension, deg, digits) for deg in range(degree + 1))
+    """eta_l by rigorous integration over the angle: t = cos a leaves no singular end point at any d >= 2.
+
+    Degrees in groups, each by one rule: the higher ones are smaller, and ask for a smaller error.
+    """
+    found: list[Enclosure] = []
+    for top in _GROUPS:
+        if len(found) <= degree:
+            found += _group(f, dimension, len(found), min(top, degree), digits)
+    return tuple(found)
+
+
+def _group(f: Nonlinearity, dimension: int, first: int, last: int, digits: int) -> list[Enclosure]:
+    """eta_l, l = first..last."""
+    # P_l has the mean square 1/N(d, l), and eta_l of a function of t alone is smaller by about that once more.
+    small = _log_multiplicity(dimension, last)
+    lost = 6.0 + small / 2
+    best: list[Enclosure | None] = [None] * (last + 1)
+    for _ in range(5):
+        log_tolerance = -digits * math.log(10) - lost
+        try:
+            values = funk_hecke.coefficients(f.pieces, f.parity, dimension, last, log_tolerance)
+        except gauss_legendre.UnresolvedError:
+            break
+        worst = 0.0
+        with ball.precision(funk_hecke.working_bits(dimension, last, log_tolerance)):
+            for deg in range(first, last + 1):
+                x = values[deg]
+                best[deg] = enclosed = ball.to_enclosure(x)
+                if x == 0 or enclosed.reaches(digits):
+                    continue
+                # how many digits are missing, the size being unknown where the ball holds zero
+                ratio = float((x.rad() / abs(x).lower()).log()) if not x.contains(0) else small / 2 + 2.0 * last
+                worst = max(worst, ratio + digits * math.log(10) + 2)
+        if worst == 0:
+            break
+        lost += worst
+    done = []
+    for deg in range(first, last + 1):
+        value = best[deg]
+        settled = value is not None and (value.reaches(digits) or value.contains(0))
+        done.append(value if value is not None and settled else _one_integral(f, dimension, deg, digits))
+    return done
+
+
+def _log_multiplicity(dimension: int, degree: int) -> float:
+    """log N(d, l) roughly, without its digits."""
+    return (
+        math.lgamma(degree + dimension) - math.lgamma(degree + 1) - math.lgamma(dimension)
+        if dimension < 1e9
+        else (degree * math.log(dimension + degree) - math.lgamma(degree + 1))
+    )
 
 
 def _one_integral(f: Nonlinearity, dimension: int, degree: int, digits: int) -> Enclosure:
@@ -288,4 +390,5 @@ def second_moment(f: Nonlinearity, dimension: int, radius: sp.Rational = sp.S.On
     parts = homogeneous_parts(square)
     if parts is not None:  # in closed form, so at any dimension: there the integrand lives on a tiny part of the circle
         return _closed(parts, check_dimension(dimension), 0, radius, digits)[0]
-    return _one_integral(square if radius == 1 else scaled(square, radius, bounded=True), dimension, 0, digits)
+    moved = square if radius == 1 else scaled(square, radius, bounded=True)
+    return _integrated(moved, dimension, 0, digits)[0]

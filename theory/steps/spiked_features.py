@@ -22,6 +22,7 @@ coefficient = sp.IndexedBase("c", real=True)  # of the activation, `probabilist`
 link_coefficient = sp.IndexedBase("c_star", real=True)  # of the link, likewise
 
 READINGS = ("rank_one", "full")
+MAX_PRESENT = 10**6
 
 
 @dataclass(frozen=True)
@@ -29,12 +30,22 @@ class Spikes:
     """How many spikes F has beside F0's own, generically, and whether the exponent lies on a boundary.
 
     `order` l: (l - 1)/(2 l) < a < l/(2 l + 2). On a boundary a = l/(2 l + 2) the spike l + 1 is of order one and not
-    counted. `present` lists the k <= l with c_k != 0.
+    counted. `vanishing` holds the k with c_k = 0.
     """
 
     order: int
     boundary: bool
-    present: tuple[int, ...]
+    vanishing: tuple[int, ...] = ()
+
+    @property
+    def present(self) -> tuple[int, ...]:
+        """The k <= l with c_k != 0, listed when they are asked for: an exponent near 1/2 has millions.
+
+        Errors: InputError where they are too many for a list.
+        """
+        if self.order > MAX_PRESENT:
+            raise InputError("exponent", f"{self.order} spikes are no list", "lower it, or ask for the order")
+        return () if 1 in self.vanishing else tuple(i for i in range(1, self.order + 1) if i not in self.vanishing)
 
 
 def number_of_spikes(exponent: Fraction, vanishing: tuple[int, ...] = ()) -> Spikes:
@@ -48,8 +59,7 @@ def number_of_spikes(exponent: Fraction, vanishing: tuple[int, ...] = ()) -> Spi
         raise InputError("exponent", f"{exponent} is outside [0, 1/2)", "give a fraction such as 3/10")
     bound = 1 / (1 - 2 * exponent)
     order = -((-bound.numerator) // bound.denominator) - 1
-    gone = set(range(1, order + 1)) if 1 in vanishing else set(vanishing)
-    return Spikes(order, bound.denominator == 1, tuple(i for i in range(1, order + 1) if i not in gone))
+    return Spikes(order, bound.denominator == 1, vanishing)
 
 
 def spike_exponent(index: int, exponent: Fraction) -> Fraction:

@@ -100,7 +100,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """The function, the dimension, the largest degree, the radius and the digits."""
     parser.add_argument("function", metavar="FUNCTION", help="a catalogue name or an expression in z")
     parser.add_argument("--dim", required=True, metavar="d", help="dimension of the space, >= 2 (the circle is 2)")
-    parser.add_argument("--degree", required=True, metavar="L", help="degrees 0..L")
+    parser.add_argument(
+        "--degree", required=True, metavar="L", help="degrees 0..L, at most 20000 (500 where there is no closed form)"
+    )
     parser.add_argument("--radius", default="1", metavar="R", help="radius of the points' sphere (default 1)")
     parser.add_argument("--digits", default="15", metavar="D", help="significant digits, 1..1000 (default 15)")
 

@@ -109,5 +109,13 @@ def test_traces_solve_the_paper_s_equations() -> None:
 def test_bad_input() -> None:
     with pytest.raises(InputError):
         sf.number_of_spikes(Fraction(1, 2))
+
+
+def test_an_exponent_a_hair_below_one_half() -> None:
+    """The count is one division; the list of half a million million spikes is refused."""
+    got = sf.number_of_spikes(Fraction(499999999999, 10**12), vanishing=(2,))
+    assert (got.order, got.boundary) == (5 * 10**11 - 1, True)
+    with pytest.raises(InputError, match="exponent"):
+        _ = got.present
     with pytest.raises(InputError):
         sf.left_direction(2, "printed")
