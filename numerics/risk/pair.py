@@ -88,7 +88,9 @@ def pair(activation: Nonlinearity, link: Nonlinearity) -> Pair:
     f, g = constants(activation), constants(link)
     if f.derivative_second is None:
         raise InputError(
-            "ACTIVATION", f"{activation.name} jumps: its gradient is zero almost everywhere", "take a continuous one"
+            "ACTIVATION",
+            f"the derivative of {activation.name} is no square integrable function (it jumps, or has a root at a kink)",
+            "take a continuous activation with bounded slopes",
         )
     return Pair(
         vectorised(activation),

@@ -203,7 +203,10 @@ def _near_one(f: Nonlinearity, g: Nonlinearity, top: int, y: sp.Symbol) -> sp.Ex
         return None
     if top < 1:
         return constant
-    df, dg = f.derivative(), g.derivative()
+    try:
+        df, dg = f.derivative(), g.derivative()
+    except InputError:  # no function: the kernel's expansion has other powers than halves (|z|^p has e^(p + 1/2))
+        return None
     rf, rg = (Nonlinearity(h.name, h.pieces) for h in (df, dg))
     slope = _near_one(rf, rg, top - 2, y)
     if slope is None:

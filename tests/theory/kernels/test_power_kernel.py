@@ -14,7 +14,7 @@ from bulkedge.theory.functions.nonlinearity import nonlinearity
 from bulkedge.theory.gaussian.gaussian import best_enclosure, moment, product
 from bulkedge.theory.gaussian.hermite import coefficient, general_term
 from bulkedge.theory.kernels import kernel_value
-from bulkedge.theory.kernels.kernel import agrees, dual, dual_of_correlation
+from bulkedge.theory.kernels.kernel import agrees, dual, dual_of_correlation, e, expansion_at_one
 from bulkedge.theory.kernels.power_kernel import power_dual
 from bulkedge.theory.numbers import ball
 from bulkedge.theory.numbers.errors import InputError
@@ -154,6 +154,22 @@ def test_a_wrong_kernel_is_found():
     right = dual(f)
     assert agrees(right, f, f)
     assert not agrees(right * sp.Rational(101, 100), f, f)
+
+
+@pytest.mark.parametrize(
+    ("p", "order", "known"), [("-1/4", 1, False), ("0.7", 1, True), ("0.7", 2, False), ("3/2", 2, False)]
+)
+def test_expansion_at_one_leaves_other_powers_out(p, order, known):
+    """kappa(1 - e) has e^(p + 1/2): no expansion in halves is given beyond it; before it, it is right."""
+    f = nonlinearity(f"Abs(z)**({p})")
+    expansion = expansion_at_one(f, order)
+    assert (expansion is not None) == known
+    if known:
+        gaps = []
+        for near in (sp.Rational(1, 10**6), sp.Rational(1, 10**8)):
+            value = kernel_value.value(f, sp.Integer(1), 1 - near, sp.Integer(1), 25)
+            gaps.append(float(value.value - ball.enclose_expr(expansion.subs(e, near), 25).value))
+        assert gaps[0] / gaps[1] == pytest.approx(10**2.4, rel=0.02)  # what is left out is of order e^(p + 1/2)
 
 
 def test_kernel_of_scaled_inputs_is_homogeneous():
