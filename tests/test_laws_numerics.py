@@ -54,7 +54,7 @@ from bulkedge.numerics.steps import (
 )
 from bulkedge.numerics.trials import check, domain
 from bulkedge.numerics.trials.estimate import Estimate
-from bulkedge.numerics.weights import weights
+from bulkedge.numerics.weights import weight_files
 from bulkedge.theory.functions.nonlinearity import nonlinearity
 from bulkedge.theory.kernels import sphere as exact_sphere
 from bulkedge.theory.numbers.errors import InputError
@@ -525,7 +525,7 @@ def test_matrices_are_read_as_they_were_written(rng, suffix):
             np.savez(path, W=array)
         else:
             np.savetxt(path, array, delimiter=",", fmt="%.17g")
-        assert np.array_equal(weights.read_matrix(path), array)
+        assert np.array_equal(weight_files.read_matrix(path), array)
 
 
 # Risks ---------------------------------------------------------------------------------------------------------------

@@ -155,16 +155,27 @@ class Semicircle:
         return 4 * np.asarray(betaincinv(1.5, 1.5, q)) - 2
 
 
+_FEW = 12  # outliers that are told apart as lines; more are ticks on the axis
+
+
 def weights_figure(report: WeightSpectrum) -> Figure:
     """The singular values of a user's matrix, the law of its noise, and the outliers found."""
     count = len(report.outliers)
     law = report.law.singular_values()
     figure, axes = new_figure()
     # The histogram is that of the bulk; the outliers, few among many, are marked above the axis.
-    draw_spectrum(axes, report.values[count:], law, report.outliers, histogram="bulk", marked="outlier found")
+    lines = report.outliers if count <= _FEW else ()
+    bulk = np.sort(report.values)[: len(report.values) - count]
+    draw_spectrum(axes, bulk, law, lines, histogram="bulk", marked="outlier found")
+    if count > _FEW:
+        rug, height = np.array(report.outliers), 0.04 * axes.get_ylim()[1]
+        axes.vlines(rug, 0, height, color="#D55E00", lw=0.8, label=f"{count} values beyond the edge")
+        if rug[0] > 4 * report.edge:  # a few far ones must not squeeze the bulk into a corner
+            axes.set_xscale("log")
+        axes.legend(fontsize=8, frameon=False)
     axes.set_xlabel("singular value")
-    fits = "fits" if report.fit.p >= 0.01 else "does not fit"
-    axes.set_title(
-        f"{report.shape[0]} x {report.shape[1]}: Marchenko-Pastur {fits} (p = {report.fit.p:.2g})", fontsize=9
-    )
+    fits = "no bulk left to test"
+    if report.fit is not None:
+        fits = f"Marchenko-Pastur {'fits' if report.trusted else 'does not fit'} (p = {report.fit.p:.2g})"
+    axes.set_title(f"{report.shape[0]} x {report.shape[1]}: {fits}", fontsize=9)
     return figure

@@ -63,7 +63,9 @@ STATEMENTS = (
         formula="bulkedge.theory.spectra.spike:rectangular_strength",
         assumptions=(
             "W = independent noise + low rank; x is a singular value over sigma sqrt d, beyond the edge",
-            "whether Marchenko-Pastur fits is tested against matrices with the same entries",
+            "the bulk k spikes leave is Marchenko-Pastur's less their spectral shifts; it is tested against noise of "
+            "its shape and kurtosis",
+            "where noise levels are equalised, strengths and overlaps are turned back into the file's units",
         ),
         sources=("R3, R4 and O2 combined",),
         status="derived",

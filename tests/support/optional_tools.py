@@ -39,6 +39,7 @@ TOOLS: Mapping[str, Callable[[], bool]] = {
     "browser": lambda: browser() is not None,
     "node": lambda: shutil.which("node") is not None and (katex() / "package.json").is_file(),
     "torch": lambda: importlib.util.find_spec("torch") is not None,
+    "formats": lambda: all(importlib.util.find_spec(name) for name in ("h5py", "onnx", "safetensors")),
     "dask": lambda: importlib.util.find_spec("distributed") is not None,
     "root": _may_mount,
 }

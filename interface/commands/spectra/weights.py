@@ -9,10 +9,15 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from bulkedge.results.result import Result, Table
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from matplotlib.figure import Figure
 
+    from bulkedge.commands.layers import LayersResult
+    from bulkedge.numerics.spectra.marchenko_pastur import Floats
+    from bulkedge.numerics.weights.bulk_fit import Fit
+    from bulkedge.numerics.weights.further_edges import FurtherEdge
+    from bulkedge.numerics.weights.shrinkage import Shrinkage
+    from bulkedge.numerics.weights.spectral_measures import Measures, Tail
+    from bulkedge.numerics.weights.subspaces import Comparison
     from bulkedge.numerics.weights.weights import WeightSpectrum
     from bulkedge.theory.functions.parse import Numeric
 
@@ -21,11 +26,49 @@ SMALLEST_P = 1e-16  # below it Tracy-Widom's tail is rounding: a p-value is then
 
 
 @dataclass(frozen=True)
+class Outlier:
+    """One outlier: its singular value, p-value, and the strength behind it with its standard deviation."""
+
+    value: float
+    p: float
+    strength: float
+    strength_sd: float
+
+
+@dataclass(frozen=True)
 class WeightsResult(Result):
-    """The report on one matrix (numerics.weights.weights.WeightSpectrum)."""
+    """The report on one matrix (numerics.weights.weights.WeightSpectrum), and what was asked for beside it."""
 
     command: ClassVar[str] = "weights"
     report: WeightSpectrum
+    edges: tuple[FurtherEdge, ...]
+    measures: Measures
+    shrunk: Shrinkage
+    tail: Tail | None = None
+    comparison: Comparison | None = None
+
+    @property
+    def outliers(self) -> tuple[Outlier, ...]:
+        """The values beyond the edge, decreasing."""
+        r = self.report
+        return tuple(map(Outlier, r.outliers, r.p_values, r.strengths, r.strength_sd))
+
+    @property
+    def strengths(self) -> tuple[float, ...]:
+        """Their strengths."""
+        return self.report.strengths
+
+    @property
+    def fit(self) -> Fit | None:
+        """Whether Marchenko-Pastur fits; None where no bulk is left."""
+        return self.report.fit
+
+    @property
+    def denoised(self) -> Floats:
+        """The matrix of the outliers alone, shrunken for the loss (in the file's units and shape)."""
+        from bulkedge.numerics.weights.weights import denoised
+
+        return denoised(self.report, self.shrunk.values)
 
     def payload(self) -> dict[str, Any]:
         """`shape`, `scale`, `edge`, `outliers` (value, p, strength), `strengths`, `fit` (distance, p), and more.
@@ -41,6 +84,7 @@ class WeightsResult(Result):
             "edge": _text(r.edge),
             "threshold": _text(r.threshold),
             "count": len(r.outliers),
+            "headline": self.headline,
             "outliers": [
                 {
                     "value": _text(value),
@@ -55,13 +99,17 @@ class WeightsResult(Result):
             "rate": None if r.rate is None else _text(r.rate),
             "reason": r.reason,
             "scaled": r.scaled,
-            "fit": {
+            "fit": None
+            if r.fit is None
+            else {
                 "distance": _text(r.fit.distance),
                 "p": _text(r.fit.p),
-                "fits": r.fit.p >= 0.01,
+                "fits": r.trusted,
                 "scale": _text(r.fit.scale),
                 "ratio": _text(r.fit.ratio),
             },
+            "dropped": {"rows": r.dropped[0], "columns": r.dropped[1]},
+            "rank": r.rank,
             "overlaps": [
                 {
                     "outlier": o.outlier,
@@ -74,15 +122,50 @@ class WeightsResult(Result):
                 }
                 for o in r.overlaps
             ],
+            "edges": [
+                {
+                    "law": e.name,
+                    "edge": _text(e.edge),
+                    "threshold": _text(e.threshold),
+                    "count": e.count,
+                    "strengths": [_text(x) for x in e.strengths],
+                }
+                for e in self.edges
+            ],
+            "measures": {
+                "stable_rank": _text(self.measures.stable_rank),
+                "entropy": _text(self.measures.entropy),
+                "effective_rank": _text(self.measures.effective_rank),
+                "rank90": self.measures.rank90,
+                "rank99": self.measures.rank99,
+            },
+            "denoised": {
+                "loss": self.shrunk.loss,
+                "values": [_text(x) for x in self.shrunk.values.tolist()],
+                "risk": _text(self.shrunk.risk),
+            },
+            "tail": None if self.tail is None else _tail(self.tail),
+            "against": None if self.comparison is None else _against(self.comparison),
             "errors": {
                 "scale": _text(r.scale_error),
                 "edge": _text(r.edge * r.scale_error / r.scale),
                 "threshold": _text(r.threshold * r.scale_error / r.scale),
                 "outliers": _text(1e-7 * float(r.values[0])),
                 "strengths": [_text(sd) for sd in r.strength_sd],
-                "fit": {"p": _text((r.fit.p * (1 - r.fit.p) / 199) ** 0.5)},
+                "fit": None if r.fit is None else {"p": _text((r.fit.p * (1 - r.fit.p) / r.fit.draws) ** 0.5)},
             },
         }
+
+    @property
+    def headline(self) -> str:
+        """A count of outliers with its rate; where the bulk is not the law's, of values beyond the fitted edge only."""
+        r = self.report
+        count = len(r.outliers)
+        if r.trusted:
+            said = f"{count} outlier{'' if count == 1 else 's'}"
+            return f"{said}; " + (f"false-alarm rate {r.rate:g}" if r.rate is not None else f"no rate: {r.reason}")
+        said = f"{count} value{'' if count == 1 else 's'} beyond the fitted edge"
+        return f"{said}, which need not be spikes: {r.reason}"
 
     def tables(self) -> tuple[Table, ...]:
         """The outliers (the CSV), the bulk, the overlaps."""
@@ -93,17 +176,28 @@ class WeightsResult(Result):
                 zip(r.outliers, r.p_values, r.strengths, r.strength_sd, strict=True)
             )
         )
-        rate = f"false-alarm rate {r.rate:g}" if r.rate is not None else f"no rate: {r.reason}"
-        tables = [Table(("outlier", "value", "p", "strength", "sd"), rows, f"{len(rows)} outliers; {rate}")]
-        bulk = (
+        tables = [Table(("outlier", "value", "p", "strength", "sd"), rows, self.headline)]
+        fit = "no bulk left to test" if r.fit is None else f"{r.fit.distance:.3g}, {r.fit.p:.2g}"
+        middle = "-" if r.fit is None else f"{r.fit.scale:.5g}, {r.fit.ratio:.4g}"
+        bulk = [
             ("noise scale", f"{r.scale:.6g} +- {r.scale_error:.1g}"),
             ("edge", f"{r.edge:.6g}"),
             ("threshold", f"{r.threshold:.6g}"),
             ("noise levels equalised", r.scaled),
-            ("fit: distance, p", f"{r.fit.distance:.3g}, {r.fit.p:.2g}"),
-            ("fit: scale, ratio of the middle", f"{r.fit.scale:.5g}, {r.fit.ratio:.4g}"),
-        )
-        tables.append(Table(("bulk", f"{r.shape[0]} x {r.shape[1]}"), bulk))
+            ("fit: distance, p", fit),
+            ("fit: scale, ratio of the middle", middle),
+        ]
+        if any(r.dropped):
+            bulk.append(("rows, columns of zeros left out", f"{r.dropped[0]}, {r.dropped[1]}"))
+        if r.deficient:
+            bulk.append(("rank", str(r.rank)))
+        tables.append(Table(("bulk", f"{r.shape[0]} x {r.shape[1]}"), tuple(bulk)))
+        if (self.edges and not r.trusted) or any(e.name == "null" for e in self.edges):
+            further = tuple((e.name, f"{e.edge:.6g}", f"{e.threshold:.6g}", str(e.count)) for e in self.edges)
+            tables.append(Table(("further edge", "edge", "threshold", "beyond"), further))
+        tables.append(self._measures())
+        if self.comparison is not None:
+            tables += _comparison(self.comparison)
         if r.overlaps:
             overlaps = tuple(
                 (
@@ -117,6 +211,20 @@ class WeightsResult(Result):
             )
             tables.append(Table(("outlier", "direction", "side", "squared overlap", "with the signal"), overlaps))
         return tuple(tables)
+
+    def _measures(self) -> Table:
+        m, s = self.measures, self.shrunk
+        rows = [
+            ("stable rank", f"{m.stable_rank:.5g}"),
+            ("entropy; effective rank", f"{m.entropy:.5g}; {m.effective_rank:.5g}"),
+            ("rank of 90, 99 % of the energy", f"{m.rank90}, {m.rank99}"),
+            (f"denoised: values ({s.loss})", ", ".join(f"{x:.5g}" for x in s.values[:6]) or "none"),
+            ("denoised: loss that remains", f"{s.risk:.4g}"),
+        ]
+        if self.tail is not None:
+            t = self.tail
+            rows.append(("tail exponent; p", f"{t.exponent:.3g} +- {t.exponent_sd:.1g} ({t.count} values); {t.p:.2g}"))
+        return Table(("of the whole spectrum", ""), tuple(rows))
 
     def latex(self) -> str:
         """An array of outliers, p-values and strengths."""
@@ -144,6 +252,50 @@ class WeightsResult(Result):
         return weights_figure(self.report)
 
 
+def _tail(tail: Tail) -> dict[str, Any]:
+    return {
+        "exponent": _text(tail.exponent),
+        "exponent_sd": _text(tail.exponent_sd),
+        "start": _text(tail.start),
+        "count": tail.count,
+        "distance": _text(tail.distance),
+        "p": _text(tail.p),
+    }
+
+
+def _against(found: Comparison) -> dict[str, Any]:
+    return {
+        "directions": [
+            {
+                "outlier": d.outlier,
+                "shared": {"left": _text(d.shared[0]), "right": _text(d.shared[1])},
+                "similarity": {"left": _text(d.similarity[0]), "right": _text(d.similarity[1])},
+                "new": d.new,
+                "intruder": d.intruder,
+            }
+            for d in found.directions
+        ],
+        "angles": {"left": [_text(x) for x in found.left], "right": [_text(x) for x in found.right]},
+    }
+
+
+def _comparison(found: Comparison) -> list[Table]:
+    rows = tuple(
+        (
+            str(d.outlier),
+            f"{d.shared[0]:.4f}, {d.shared[1]:.4f}",
+            f"{d.similarity[0]:.4f}, {d.similarity[1]:.4f}",
+            "new" if d.new else "",
+            "intruder" if d.intruder else "",
+        )
+        for d in found.directions
+    )
+    columns = ("outlier", "shared (left, right)", "similarity (left, right)", "new", "intruder")
+    sides = (("left", found.left), ("right", found.right))
+    angles = tuple((side, ", ".join(f"{x:.1f}" for x in a) or "-") for side, a in sides)
+    return [Table(columns, rows, "against the other matrix"), Table(("angles (degrees)", ""), angles)]
+
+
 def _p(p: float) -> str:
     return f"< {SMALLEST_P:g}" if p < SMALLEST_P else f"{p:.2g}"
 
@@ -159,25 +311,56 @@ def _text(value: float) -> str:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The file and how to read it."""
-    parser.add_argument("file", metavar="FILE", help="a matrix, d x N: .npy, .npz or .csv (never pickles)")
-    parser.add_argument("--array", metavar="NAME", help="which array of a .npz file")
+    from bulkedge.commands.layers import configure as configure_layers
+
+    parser.add_argument(
+        "file",
+        metavar="FILE",
+        nargs="+",
+        help="a matrix, d x N, or a checkpoint: .npy .npz .csv .safetensors .pt .pth .onnx .h5 .mat (never pickles)",
+    )
+    parser.add_argument("--array", metavar="NAME", help="which array of the file; 'encoder.*.weight' takes them all")
     parser.add_argument("--directions", metavar="FILE", help="vectors of length d or N to compare the outliers with")
+    parser.add_argument(
+        "--directions-as", metavar="LAYOUT", help="rows or columns: where the vectors are, if both lengths fit"
+    )
+    parser.add_argument("--against", metavar="FILE", help="another matrix of this shape: which outliers are new")
+    parser.add_argument("--null", metavar="FILE", help="a matrix of noise only, or several: their edge beside ours")
+    parser.add_argument("--scale", metavar="S", help="the noise's standard deviation, if known")
     parser.add_argument("--alarm", default="0.01", metavar="RATE", help="false-alarm rate of the count (default 0.01)")
+    parser.add_argument("--loss", default="frobenius", metavar="NORM", help="denoise for frobenius, operator, nuclear")
+    parser.add_argument("--denoised", metavar="FILE", help="write the matrix of the outliers, shrunken, as .npy")
+    parser.add_argument("--out", metavar="FILE", help="write values, vectors and strengths as .npz")
+    parser.add_argument("--tail", action="store_true", help="the exponent of a power-law tail, with its test")
     parser.add_argument("--seed", default="0", metavar="S", help="seed of the fit's calibration (default 0)")
+    configure_layers(parser)
 
 
 def weights(
-    file: str | Path,
+    file: Any,
     array: str | None = None,
-    directions: str | Path | None = None,
+    directions: Any = None,
     *,
     alarm: Numeric = "0.01",
     seed: int = 0,
-) -> WeightsResult:
+    scale: Numeric | None = None,
+    directions_as: str | None = None,
+    against: Any = None,
+    null: Any = None,
+    loss: str = "frobenius",
+    denoised: str | None = None,
+    out: str | None = None,
+    tail: bool = False,
+    store: str | None = None,
+) -> WeightsResult | LayersResult:
     """The bulk, edge and outliers of a weight matrix, its spikes' strengths, and whether Marchenko-Pastur fits.
 
+    `file` is a path, or an array of NumPy, PyTorch or anything with __array__ or DLPack; several paths, or a pattern
+    for `array`, give one row a layer (`store` keeps finished ones).
     Valid for: noise with independent entries plus low rank. Unequal noise levels of rows or columns are equalised
     first; heavy tails, unequal levels on both sides and a bulk that does not fit are said, and no rate is quoted then.
+    Rows and columns of zeros are left out. `scale` is the noise's standard deviation where it is known, `null` a matrix
+    of noise only, `against` another matrix (the start of training); `denoised` and `out` are files to write.
     Accuracy: strengths with standard errors (R3); the count at the stated false-alarm rate (R4).
     Errors: InputError for a file that holds no usable matrix, and for directions of another length.
     Source: R5, R4, O2.
@@ -185,45 +368,167 @@ def weights(
     Example:
 
     >>> import numpy as np
-    >>> np.save("W.npy", np.random.default_rng(0).standard_normal((200, 100)))
-    >>> bulkedge.weights("W.npy").payload()["count"]
+    >>> bulkedge.weights(np.random.default_rng(0).standard_normal((200, 100))).payload()["count"]
     0
     """
-    import numpy as np
-
-    from bulkedge.numerics.weights.weights import analyse, read_matrix
-    from bulkedge.theory.functions.parse import integer, positive
+    from bulkedge.commands.layers import layers
+    from bulkedge.commands.weight_inputs import check_target, is_path
+    from bulkedge.numerics.weights.shrinkage import LOSSES
+    from bulkedge.numerics.weights.weight_files import is_pattern
+    from bulkedge.theory.functions.parse import choice, flag, integer, positive
     from bulkedge.theory.numbers.errors import InputError
 
     rate = positive(alarm, "alarm")
     if rate > positive("1/2", "alarm"):
         raise InputError("alarm", f"{alarm} is not a false-alarm rate", "give a number in (0, 1/2]")
-    seed = integer(seed, "seed", minimum=0)
-    matrix = read_matrix(file, array)
-    vectors = None if directions is None else read_matrix(directions, argument="directions")
-    report = analyse(matrix, vectors, alarm=float(rate), rng=np.random.default_rng(seed))
-    inputs: dict[str, Any] = {"file": str(file), "alarm": str(rate), "seed": seed}
-    if array is not None:
-        inputs["array"] = array
+    known = None if scale is None else positive(scale, "scale")
+    inputs: dict[str, Any] = {"alarm": str(rate), "seed": integer(seed, "seed", minimum=0)}
+    if known is not None:
+        inputs["scale"] = str(known)
+    loss, tail = choice(loss, "loss", LOSSES), flag(tail, "tail")
+    check_target(denoised, "denoised", ".npy")
+    check_target(out, "out", ".npz")
+    several = isinstance(file, list | tuple) and len(file) > 0 and all(map(is_path, file))
+    if several or is_pattern(array):
+        single = {"directions": directions, "null": null, "denoised": denoised, "out": out, "against": against}
+        for name, value in single.items():
+            if value is not None:
+                raise InputError(name, "goes with one matrix", "name one file and one array")
+        if not several and not is_path(file):
+            raise InputError("array", "is a pattern of names", "give a file with it")
+        return layers(list(file) if several else [file], array, float(rate), inputs, known, store)
+    if store is not None:
+        raise InputError("store", "keeps finished layers", "give several files, or a pattern with --array")
+    return _one(file, array, directions, directions_as, against, null, loss, denoised, out, tail, inputs)
+
+
+def _one(
+    file: Any,
+    array: str | None,
+    directions: Any,
+    directions_as: str | None,
+    against: Any,
+    null: Any,
+    loss: str,
+    denoised: str | None,
+    out: str | None,
+    tail: bool,
+    inputs: dict[str, Any],
+) -> WeightsResult:
+    import numpy as np
+
+    from bulkedge.commands.weight_inputs import as_array, is_path, label, matrix_of, null_spectra, write
+    from bulkedge.numerics.spectra.edge import matrix as checked
+    from bulkedge.numerics.spectra.edge import squared_singular_values
+    from bulkedge.numerics.weights.further_edges import further_edges
+    from bulkedge.numerics.weights.shrinkage import shrinkage
+    from bulkedge.numerics.weights.spectral_measures import measures, power_tail
+    from bulkedge.numerics.weights.subspaces import compare
+    from bulkedge.numerics.weights.weight_files import read_matrix
+    from bulkedge.numerics.weights.weights import analyse
+    from bulkedge.theory.functions.parse import positive
+
+    given, read, name = matrix_of(file, array, "FILE")
+    vectors = None
     if directions is not None:
-        inputs["directions"] = str(directions)
-    setting = "d x N as in the file; values, edge and strengths in its units; scale = sd of a noise entry"
+        path = is_path(directions)
+        vectors = read_matrix(directions, argument="directions") if path else as_array(directions, "directions")
+    rate, seed = float(positive(inputs["alarm"], "alarm")), inputs["seed"]
+    scale = float(positive(inputs["scale"], "scale")) if "scale" in inputs else None
+    options: dict[str, Any] = {"alarm": rate, "scale": scale}
+    report = analyse(given, vectors, rng=np.random.default_rng(seed), layout=directions_as, **options)
+    nulls = None if null is None else null_spectra(null, "null", report.shape)
+    kept = np.array(report.found_kept).reshape(-1, 2)
+    shrunk = shrinkage(np.array(report.found_strengths), kept[:, 0], kept[:, 1], loss)
+    comparison = None
+    if against is not None:
+        other, _, _ = matrix_of(against, name if name and is_path(against) else None, "against")
+        start = analyse(other, rng=np.random.default_rng(seed), **options)
+        comparison = compare((report.left, report.right), (start.left, start.right), checked(other, "against"))
+    result = WeightsResult(
+        {
+            "file": label(file),
+            **({} if array is None else {"array": array}),
+            **({} if directions is None else {"directions": label(directions)}),
+            **({} if directions_as is None else {"directions_as": directions_as}),
+            **({} if against is None else {"against": label(against)}),
+            **({} if null is None else {"null": label(null)}),
+            **({"loss": loss} if loss != "frobenius" else {}),
+            **inputs,
+        },
+        "d x N as in the file; values, edge and strengths in its units; scale = sd of a noise entry",
+        ("R5", "R4", "O2"),
+        (*_notes(report, tail, comparison), *read),
+        report,
+        further_edges(report.part.matrix, report.found, rate, nulls),
+        measures(np.sqrt(squared_singular_values(report.part.matrix))),
+        shrunk,
+        power_tail(report.values, np.random.default_rng(seed)) if tail else None,
+        comparison,
+    )
+    if denoised is not None:
+        write(denoised, "denoised", lambda opened: np.save(opened, result.denoised))
+    if out is not None:
+        write(out, "out", lambda opened: np.savez(opened, **_arrays(report)))
+    return result
+
+
+def _arrays(report: WeightSpectrum) -> dict[str, Any]:
+    import numpy as np
+
+    return {
+        "values": report.values,
+        "outliers": np.array(report.outliers),
+        "p_values": np.array(report.p_values),
+        "strengths": np.array(report.strengths),
+        "strength_sd": np.array(report.strength_sd),
+        "left": report.left,
+        "right": report.right,
+        "kept": np.array(report.kept).reshape(-1, 2),
+    }
+
+
+def _notes(report: WeightSpectrum, tail: bool, comparison: Comparison | None) -> list[str]:
     notes = ["edge and strengths: limit of large sizes; count: Tracy-Widom (R4), calibrated by simulation"]
     if report.scaled != "none":
-        notes.append(f"noise levels of {report.scaled} equalised first: values are those of the scaled matrix")
+        which = "rows and columns" if report.scaled == "both" else report.scaled
+        notes.append(
+            f"noise levels of {which} equalised first: values, edge and threshold are those of the scaled matrix (mean "
+            "square level one), the loss is measured on it; strengths, vectors and overlaps are the file's own"
+        )
+    if any(report.dropped):
+        notes.append(f"{report.dropped[0]} rows and {report.dropped[1]} columns hold zeros only and are left out")
     if report.reason:
         notes.append(f"no false-alarm rate: {report.reason}")
-    return WeightsResult(inputs, setting, ("R5", "R4", "O2"), tuple(notes), report)
+    if tail:
+        notes.append("a tail exponent does not show a power law: noise with a few spikes has one of the same size")
+    if comparison is not None:
+        from bulkedge.numerics.weights.subspaces import INTRUDER, NEW
+
+        notes.append(
+            f"new: a squared projection on the other's outliers below {NEW} on a side; intruder: no singular vector of "
+            f"the other within a cosine of {INTRUDER} on either"
+        )
+    return notes
 
 
-def run(arguments: argparse.Namespace) -> WeightsResult:
+def run(arguments: argparse.Namespace) -> WeightsResult | LayersResult:
     """Run the command."""
     from bulkedge.theory.functions.parse import integer
 
     return weights(
-        arguments.file,
+        arguments.file[0] if len(arguments.file) == 1 else arguments.file,
         arguments.array,
         arguments.directions,
         alarm=arguments.alarm,
         seed=integer(arguments.seed, "seed", minimum=0),
+        scale=arguments.scale,
+        directions_as=arguments.directions_as,
+        against=arguments.against,
+        null=arguments.null,
+        loss=arguments.loss,
+        denoised=arguments.denoised,
+        out=arguments.out,
+        tail=arguments.tail,
+        store=arguments.store,
     )

@@ -10,7 +10,7 @@ from scipy.special import kolmogorov
 from bulkedge.numerics.spectra.spike import rectangular
 from bulkedge.numerics.trials.check import Check, Control, Ladder, MonteCarlo
 from bulkedge.numerics.trials.stream import stream
-from bulkedge.numerics.weights.weights import analyse
+from bulkedge.numerics.weights.weights import WeightSpectrum, analyse
 
 _DRAWS = 19
 _STRENGTH, _RATIO, _SCALE = 2.5, 1.5, 0.3  # in units of the noise sqrt d scale; N/d; the noise's standard deviation
@@ -33,7 +33,43 @@ def read_back(rng: np.random.Generator, size: int) -> dict[str, float]:
 @stream("R5.fit")
 def null_fit(rng: np.random.Generator, size: int) -> dict[str, float]:
     """The p-value of the fit on uniform noise, size x 3/2 size."""
-    return {"p": analyse(rng.uniform(-1, 1, (size, 3 * size // 2)), rng=rng, draws=_DRAWS).fit.p}
+    return {"p": _p(analyse(rng.uniform(-1, 1, (size, 3 * size // 2)), rng=rng, draws=_DRAWS))}
+
+
+@stream("R5.fit.spikes")
+def spiked_fit(rng: np.random.Generator, size: int) -> dict[str, float]:
+    """The p-value of the fit on Gaussian noise, size x 3/2 size, with size/12 spikes of strength 2 to 4 removed."""
+    shape, count = (size, 3 * size // 2), size // 12
+    left, right = (np.linalg.qr(rng.standard_normal((side, count)))[0] for side in shape)
+    signal = left * np.linspace(2, 4, count) * np.sqrt(size) @ right.T
+    return {"p": _p(analyse(rng.standard_normal(shape) + signal, rng=rng, draws=_DRAWS))}
+
+
+def _p(report: WeightSpectrum) -> float:
+    return 0.0 if report.fit is None else report.fit.p
+
+
+@stream("R5.levels")
+def levelled(rng: np.random.Generator, size: int) -> dict[str, float]:
+    """The strength of a spike on the quiet half of the rows, noise levels 1 and 3, over the one put in."""
+    shape = (size, 2 * size)
+    level = np.where(np.arange(size) < size // 2, 1.0, 3.0)
+    u = np.where(level == 1, rng.standard_normal(size), 0.0)
+    v = rng.standard_normal(shape[1])
+    planted = 4 * np.sqrt(size)
+    spike = planted * np.outer(u / np.linalg.norm(u), v / np.linalg.norm(v))
+    report = analyse(level[:, None] * rng.standard_normal(shape) + spike, rng=rng, draws=1)
+    return {"strength": report.strengths[0] / planted if report.strengths else 0.0}
+
+
+def _finite_rank(size: int) -> float:
+    """Spikes are 1/12 of the rows: strengths are read with errors of that order, and the shift moves by half of it."""
+    return 1 / 24
+
+
+def _row_only_p() -> float:
+    """The mean p if the spikes' columns stayed in the bulk's law: a shift of all of them at once, next to none."""
+    return 1 / (_DRAWS + 1)
 
 
 @functools.cache
@@ -77,5 +113,23 @@ CHECKS = (
         MonteCarlo(null_fit, "p", 24, 160, 800),
         0.2,
         Control("Kolmogorov's law for independent samples", _naive_p),
+    ),
+    Check(
+        "R5.fit.spikes",
+        "mean p-value of the fit on what six spikes leave of noise",
+        "Krein's spectral shift; derived here (numerics/weights/bulk_fit.py)",
+        lambda: (_DRAWS + 2) / (2 * (_DRAWS + 1)),
+        MonteCarlo(spiked_fit, "p", 72, 100, 500, _finite_rank),
+        0.22,
+        Control("the whole noise's law for what is left", _row_only_p),
+    ),
+    Check(
+        "R5.levels",
+        "strength of a spike on rows of lower noise level, in the file's units, over the one planted",
+        "derived here (numerics/weights/unscaled.py)",
+        lambda: 1.0,
+        MonteCarlo(levelled, "strength", 120, 24, 200, lambda size: 1 / size),
+        0.05,
+        Control("the equalised matrix's own strength", lambda: float(np.sqrt(5.0))),
     ),
 )

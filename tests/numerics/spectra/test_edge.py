@@ -113,3 +113,50 @@ def test_unusable_matrices(values, problem):
 def test_unusable_alarm(alarm):
     with pytest.raises(InputError, match="alarm"):
         edge.count_outliers(noise(0, (10, 10)), alarm)
+
+
+@pytest.mark.parametrize("shape", [(16, 40), (60, 60), (120, 60)])
+@pytest.mark.parametrize("alarm", [1e-4, 0.01, 0.1])
+def test_the_threshold_is_not_below_the_edge(shape, alarm):
+    """Whatever was equalised and however many spikes were found: both belong to the shape that they leave."""
+    for seed in range(3):
+        levels = np.exp(np.random.default_rng(seed).standard_normal(shape[0]) / 2) if seed else np.ones(shape[0])
+        matrix = levels[:, None] * spiked(seed, shape, (4.0, 5.0, 6.0))
+        found = edge.count_outliers(matrix, alarm)
+        assert found.threshold > found.edge
+
+
+def test_a_count_leaves_a_bulk():
+    for small in (8, 12, 16, 40, 400):
+        most = edge.most_outliers(small)
+        assert 1 <= most < small
+        assert small - most >= min(8, 3 * small // 4)
+        assert small - most >= small // 4
+    levels = np.exp(np.linspace(0, 4, 16))
+    rng = np.random.default_rng(0)
+    turn = np.linalg.qr(rng.standard_normal((16, 16)))[0]
+    found = edge.count_outliers(turn @ (levels[:, None] * rng.standard_normal((16, 900))), adjust=False)
+    assert (found.count, found.exhausted, found.rate) == (8, True, None)
+
+
+def test_heavy_tails_with_a_quoted_rate_alarm_no_more_often():
+    """t5 noise: what makes its edge fail are single entries, also those an outlier has absorbed; then no rate holds."""
+    rng = np.random.default_rng(8)
+    found = [edge.count_outliers(rng.standard_t(5, (60, 60)), 0.05) for _ in range(150)]
+    alarms = sum(f.count > 0 for f in found)
+    quoted = [f for f in found if f.rate is not None]
+    false = sum(f.count > 0 for f in quoted)
+    # Two standard deviations above the binomial mean; without the rule some one in five of the quoted ones alarm.
+    assert len(quoted) > 10
+    assert false <= 0.05 * len(quoted) + 2 * np.sqrt(0.05 * len(quoted))
+    assert alarms > false + 5
+
+
+def test_a_known_scale_is_used():
+    matrix = spiked(3, (60, 80), (4.0,), 0.5)
+    found = edge.count_outliers(matrix, scale=0.5)
+    assert (found.count, found.variance, found.scaled) == (1, 0.25, "none")
+    # Twice the scale: the spike is within the noise.
+    assert edge.count_outliers(matrix, scale=2.0).count == 0
+    with pytest.raises(InputError, match="scale"):
+        edge.count_outliers(matrix, scale=-1.0)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_digits
 
+from bulkedge.numerics.weights import bulk_fit, weight_files
 from bulkedge.numerics.weights import weights as w
 from bulkedge.theory.numbers.errors import InputError
 
@@ -105,7 +106,7 @@ def test_entries_with_heavy_tails_do_not_fit(draw):
 
 def test_moderate_tails_fit():
     p = [w.analyse(rng(seed).laplace(size=(60, 90)), rng=rng(seed), draws=99).fit.p for seed in range(6)]
-    assert min(p) >= w.MISFIT
+    assert min(p) >= bulk_fit.MISFIT
     assert max(p) > 0.2
 
 
@@ -196,8 +197,8 @@ class TestFiles:
         np.savetxt(tmp_path / "a.csv", matrix, delimiter=",", fmt="%.17g")
         (tmp_path / "b.csv").write_text(",".join("abcdefghijklmno") + "\n" + (tmp_path / "a.csv").read_text())
         for name in ("a.npy", "a.npz", "a.csv", "b.csv"):
-            assert np.array_equal(w.read_matrix(tmp_path / name), matrix)
-        assert np.array_equal(w.read_matrix(tmp_path / "a.npz", "bias"), np.ones(3))
+            assert np.array_equal(weight_files.read_matrix(tmp_path / name), matrix)
+        assert np.array_equal(weight_files.read_matrix(tmp_path / "a.npz", "bias"), np.ones(3))
 
     @pytest.mark.parametrize(
         ("name", "content", "problem"),
@@ -220,7 +221,7 @@ class TestFiles:
     def test_bad_content(self, tmp_path, name, content, problem):
         (tmp_path / name).write_bytes(content)
         with pytest.raises(InputError, match=problem):
-            w.read_matrix(tmp_path / name)
+            weight_files.read_matrix(tmp_path / name)
 
     def test_bad_arrays(self, tmp_path):
         np.save(tmp_path / "o.npy", np.array([[1, None]], dtype=object), allow_pickle=True)
@@ -241,13 +242,13 @@ class TestFiles:
         ]
         for name, array, problem in cases:
             with pytest.raises(InputError, match=problem):
-                w.read_matrix(tmp_path / name, array)
+                weight_files.read_matrix(tmp_path / name, array)
 
     def test_a_header_that_lies_allocates_nothing(self, tmp_path):
         header = b"\x93NUMPY\x01\x00\x76\x00{'descr': '<f8', 'fortran_order': False, 'shape': (1000000, 1000000), }"
         (tmp_path / "big.npy").write_bytes(header.ljust(127) + b"\n" + b"\0" * 80)
         with pytest.raises(InputError, match="cannot be read"):
-            w.read_matrix(tmp_path / "big.npy")
+            weight_files.read_matrix(tmp_path / "big.npy")
 
 
 @pytest.mark.parametrize(
@@ -273,6 +274,11 @@ def test_directions_as_columns_rows_or_for_both_sides():
     assert [o.side for o in rows] == ["right", "right"]
     square, u, v = spiked((50, 50), 8.0)
     both = w.analyse(square, u, rng=rng()).overlaps
+    with pytest.raises(InputError, match="say --directions-as"):
+        w.analyse(square, np.stack([u] * 50), rng=rng())
+    many = np.stack([u] * 50)  # a square file, read as told
+    assert w.analyse(square, many, rng=rng(), layout="rows").overlaps[0] == both[0]
+    assert w.analyse(square, many.T, rng=rng(), layout="columns").overlaps[0] == both[0]
     assert [(o.side, o.direction) for o in both] == [("left", 0), ("right", 0)]
     assert both[0].squared > 0.8 > both[1].squared
 
