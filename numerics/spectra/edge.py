@@ -155,12 +155,15 @@ def levels(array: Floats, found: Spectrum, kind: str) -> tuple[Floats, Floats]:
     squares = noise**2 / np.outer(np.maximum(kept[0], 0.05), np.maximum(kept[1], 0.05))
     rows, columns = np.ones(len(array)), np.ones(array.shape[1])
     for _ in range(200 if kind == "both" else 1):
+        before = rows
         if kind != "columns":
             rows = np.mean(squares / columns, axis=1)
             rows = np.maximum(rows, _FLOOR * rows.mean())
         if kind != "rows":
             columns = np.mean(squares / rows[:, None], axis=0)
             columns = np.maximum(columns, _FLOOR * columns.mean())
+        if float(np.max(np.abs(rows - before))) <= 1e-9 * float(np.max(rows)):
+            break
     return np.sqrt(rows / rows.mean()), np.sqrt(columns / columns.mean())
 
 
@@ -379,7 +382,12 @@ def _levelled(array: Floats, kind: str, alarm: float) -> tuple[tuple[Floats, Flo
     for _ in range(_ROUNDS):
         analysed = array / np.outer(*by)
         found, count = _analyse(analysed, alarm, -2.0)
-        change = levels(analysed, found, kind)
+        # A row that the outliers mostly hold says little of its noise: it keeps its level; and no level runs away.
+        shares = (np.sum(side**2, axis=1) for side in (found.left, found.right))
+        raw = levels(analysed, found, kind)
+        change = tuple(np.where(h > 0.5, 1.0, np.clip(c, 0.5, 2.0)) for c, h in zip(raw, shares, strict=True))
+        if count == most:
+            break
         if count == before and max(float(np.max(np.abs(np.log(side)))) for side in change) < _SETTLED:
             break
         before = count

@@ -191,11 +191,11 @@ class WeightsResult(Result):
             bulk.append(("rows, columns of zeros left out", f"{r.dropped[0]}, {r.dropped[1]}"))
         if r.deficient:
             bulk.append(("rank", str(r.rank)))
+        bulk += self._measures()
         tables.append(Table(("bulk", f"{r.shape[0]} x {r.shape[1]}"), tuple(bulk)))
         if (self.edges and not r.trusted) or any(e.name == "null" for e in self.edges):
             further = tuple((e.name, f"{e.edge:.6g}", f"{e.threshold:.6g}", str(e.count)) for e in self.edges)
             tables.append(Table(("further edge", "edge", "threshold", "beyond"), further))
-        tables.append(self._measures())
         if self.comparison is not None:
             tables += _comparison(self.comparison)
         if r.overlaps:
@@ -212,7 +212,7 @@ class WeightsResult(Result):
             tables.append(Table(("outlier", "direction", "side", "squared overlap", "with the signal"), overlaps))
         return tuple(tables)
 
-    def _measures(self) -> Table:
+    def _measures(self) -> list[tuple[str, str]]:
         m, s = self.measures, self.shrunk
         rows = [
             ("stable rank", f"{m.stable_rank:.5g}"),
@@ -224,7 +224,7 @@ class WeightsResult(Result):
         if self.tail is not None:
             t = self.tail
             rows.append(("tail exponent; p", f"{t.exponent:.3g} +- {t.exponent_sd:.1g} ({t.count} values); {t.p:.2g}"))
-        return Table(("of the whole spectrum", ""), tuple(rows))
+        return rows
 
     def latex(self) -> str:
         """An array of outliers, p-values and strengths."""
