@@ -20,7 +20,7 @@ INNER = {
     "numerics.spike_matrix:spike_matrix": "theory.second_step:remainder_variance",
     "numerics.second_step:regress": "numerics.second_step:fit",
     "numerics.conditional:conditional_risk": "numerics.conditional:covariance_with_label",
-    "numerics.edge:count_outliers": "numerics.edge:squared_singular_values numerics.edge:outliers_of",
+    "numerics.edge:count_outliers": "numerics.edge:squared_singular_values",
     "numerics.spiked_spectrum:sector": "numerics.spiked_spectrum:Sector.eigenfunction",
     "numerics.truncated_spectrum:truncated_sector": "numerics.truncated_spectrum:TruncatedSector.eigenfunction",
     "theory.equivalent:read": "theory.dyson:dyson_system theory.dyson_root:find_root theory.dyson_root:evaluate "
@@ -42,6 +42,9 @@ EXEMPT = {
     "theory.equivalent_statements theory.matrix_text theory.realisation theory.dyson:classes "
     "theory.elimination:system_atoms",
     "it simulates what was typed; the ledger compares it with the theory": "numerics.equivalent_simulation",
+    "it reads a file; tests write each format by its description or its library": "numerics.array_file "
+    "numerics.checkpoint_file numerics.csv_matrix numerics.tensor numerics.weight_files:find "
+    "numerics.weight_files:matching numerics.weight_files:tensors",
     "it passes a number on, exactly": "theory.second_step:enclosed_rational theory.parse:integer "
     "numerics.kernel_matrix:rows",
     "it sums a series whose value a check compares with the closed form": "numerics.spiked_kernel:partial_sums",

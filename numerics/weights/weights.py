@@ -206,8 +206,6 @@ def _directions(
     shape: tuple[int, ...], directions: ArrayLike | None, layout: str | None = None
 ) -> list[tuple[str, Floats]]:
     """(side, unit vector) of every direction; a length that fits both sides is compared with both."""
-    if layout not in (None, "rows", "columns"):
-        raise InputError("directions-as", f"{layout!r} is no layout", "give rows or columns")
     if directions is None:
         return []
     given = np.asarray(directions)

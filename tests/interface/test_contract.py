@@ -652,7 +652,9 @@ def test_the_commands_of_the_contract_have_digits():
 
 # -- unusable input ----------------------------------------------------------------------------------------------
 
-FILES = {"out", "store", "from_weights", "target", "directions", "array", "file"}
+FILES = {
+    "out", "store", "from_weights", "target", "directions", "array", "file", "against", "null", "denoised",
+}  # fmt: skip
 BAD_NUMBERS = ("", "abc", "nan", "inf", "1/0", "1e99999", "0x10", "1,5", "1__0", "\N{ARABIC-INDIC DIGIT ONE}")
 
 

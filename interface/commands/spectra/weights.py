@@ -385,6 +385,7 @@ def weights(
     inputs: dict[str, Any] = {"alarm": str(rate), "seed": integer(seed, "seed", minimum=0)}
     if known is not None:
         inputs["scale"] = str(known)
+    directions_as = None if directions_as is None else choice(directions_as, "directions_as", ("rows", "columns"))
     loss, tail = choice(loss, "loss", LOSSES), flag(tail, "tail")
     check_target(denoised, "denoised", ".npy")
     check_target(out, "out", ".npz")

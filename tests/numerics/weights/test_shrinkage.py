@@ -80,3 +80,19 @@ def test_an_equalised_matrix_is_denoised_in_the_files_units():
     # Better than the unscaled matrix's own best rank one, which mixes the loud rows in.
     a, s, bt = np.linalg.svd(signal + levels[:, None] * np.random.default_rng(2).standard_normal((120, 180)))
     assert ours < np.linalg.norm(s[0] * np.outer(a[:, 0], bt[0]) - signal)
+
+
+@settings(max_examples=10, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.floats(0.01, 100))
+def test_laws_of_the_denoised_matrix(seed, factor):
+    """Linear in the values, of their number as its rank, in the file's shape and units."""
+    g = np.random.default_rng(seed)
+    matrix = g.standard_normal((20, 30)) + 30 * np.outer(g.standard_normal(20), g.standard_normal(30)) / 25
+    report = analyse(matrix, rng=g, draws=1)
+    values = np.array(report.outliers)
+    found = denoised(report, values)
+    assert found.shape == (20, 30)
+    assert np.linalg.matrix_rank(found) == len(values)
+    assert denoised(report, factor * values) == pytest.approx(factor * found)
+    if report.scaled == "none":
+        assert np.linalg.svd(found, compute_uv=False)[: len(values)] == pytest.approx(values)
