@@ -18,7 +18,9 @@ if TYPE_CHECKING:  # what a type checker sees of `_PUBLIC`; a test compares the 
     from bulkedge.commands.kernels.spectrum import spectrum as spectrum
     from bulkedge.commands.kernels.sphere import sphere as sphere
     from bulkedge.commands.ledger.check import check as check
+    from bulkedge.commands.ledger.conventions import conventions as conventions
     from bulkedge.commands.ledger.figure import figure as figure
+    from bulkedge.commands.ledger.functions import functions as functions
     from bulkedge.commands.ledger.list import list as list
     from bulkedge.commands.ledger.paper import paper as paper
     from bulkedge.commands.ledger.report import report as report
@@ -86,6 +88,8 @@ _PUBLIC = {
     "floor": "bulkedge.commands.risk.floor",
     "weights": "bulkedge.commands.spectra.weights",
     "check": "bulkedge.commands.ledger.check",
+    "functions": "bulkedge.commands.ledger.functions",
+    "conventions": "bulkedge.commands.ledger.conventions",
     "list": "bulkedge.commands.ledger.list",
     "show": "bulkedge.commands.ledger.show",
     "figure": "bulkedge.commands.ledger.figure",

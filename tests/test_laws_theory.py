@@ -20,7 +20,7 @@ from bulkedge.theory.gaussian import gaussian, hermite, moments
 from bulkedge.theory.kernels import kernel, kernel_value, sphere
 from bulkedge.theory.numbers import ball
 from bulkedge.theory.numbers.enclosure import Enclosure, check_digits, floor_log10, int_to_text
-from bulkedge.theory.numbers.errors import InputError
+from bulkedge.theory.numbers.errors import InputError, PrecisionError
 from bulkedge.theory.numbers.symbols import z
 from bulkedge.theory.spectra import silverstein
 from bulkedge.theory.steps import alignment, covariance, scaling, spiked_features, target
@@ -137,6 +137,35 @@ def test_kernels_are_bounded_by_their_diagonal(name, a, b, r):
     balls = kernel_value.coefficients_or_balls(f, 3, 12)
     pair, _ = kernel_value.series_coefficient(f, f, 3, 12)
     assert pair.enclosure.value == pytest.approx(float(balls[3].value) ** 2, abs=1e-10)
+
+
+@few
+@given(
+    st.tuples(st.sampled_from(["relu", "erf", "step"]), st.sampled_from(["abs", "gelu", "hard_tanh"])),
+    st.tuples(st.fractions(-2, 2, max_denominator=9), st.fractions(-2, 2, max_denominator=9)),
+    st.fractions(-1, 1, max_denominator=12),
+    FRACTIONS,
+)
+def test_covariances_of_two_functions_with_means(names, means, r, x):
+    """Cauchy and Schwarz, symmetry, and sum_k c_k(f) c_k(g) rho^k without k = 0."""
+    first, second = (kernel.shifted(nonlinearity(n), rational(m)) for n, m in zip(names, means, strict=True))
+    moved = nonlinearity(names[0])(rational(x + means[0]))
+    assert sp.N(first(rational(x)), 30) == pytest.approx(sp.N(moved, 30), abs=1e-20)
+    one, rho = sp.S.One, rational(r)
+
+    def within(f, correlation, g):
+        try:
+            return kernel_value.covariance(f, one, correlation, one, 12, g)
+        except PrecisionError as error:  # a covariance that vanishes next to others of size one
+            return error.best
+
+    found, back = within(first, rho, second), within(second, rho, first)
+    assert overlap(found, back)
+    variances = within(first, one, first), within(second, one, second)
+    assert found.value**2 <= variances[0].value * variances[1].value * (1 + Fraction(1, 10**9))
+    terms = [kernel_value.series_coefficient(first, second, k, 12)[0].enclosure.value for k in range(1, 13)]
+    tail = abs(r) ** 13 * math.sqrt(variances[0].value * variances[1].value)
+    assert abs(found.value - sum(c * r**k for k, c in enumerate(terms, 1))) <= tail + Fraction(1, 10**10)
 
 
 @laws

@@ -6,9 +6,11 @@ import contextlib
 import io
 import re
 import shlex
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
+import sympy as sp
 
 from bulkedge.cli import UsageError, parse
 from bulkedge.commands import COMMANDS
@@ -71,6 +73,34 @@ def test_conventions_list_the_catalogue():
         assert f"`{name}" in text
     for limit in (reader.MAX_LENGTH, reader.MAX_DEPTH, reader.MAX_NUMBER, reader.MAX_EXPONENT, reader.MAX_KINKED):
         assert str(limit) in text
+
+
+def test_the_package_carries_the_conventions():
+    """What `bulkedge conventions` prints is CONVENTIONS.md."""
+    import bulkedge
+
+    text = (ROOT / "CONVENTIONS.md").read_text(encoding="utf-8")
+    assert files("bulkedge").joinpath("conventions.md").read_text(encoding="utf-8") == text
+    found = bulkedge.conventions()
+    assert "\n\n".join(f"## {title}\n\n{body}" for title, body in found.sections) in text
+    assert len(found.sections) == text.count("\n## ")
+
+
+def test_the_catalogue_is_listed_with_its_formulas():
+    import bulkedge
+    from bulkedge.theory.functions.nonlinearity import nonlinearity
+
+    rows = bulkedge.functions().to_dict()["functions"]
+    assert [row["name"] for row in rows] == list(catalogue.CATALOGUE)
+    for row in rows:
+        defaults = {sp.Symbol(p["name"]): sp.Rational(p["default"]) for p in row["parameters"]}
+        listed = sp.sympify(row["formula"], locals={"beta": sp.Symbol("beta")}).subs(defaults)
+        for name in (row["usage"], *row["aliases"]):
+            f = nonlinearity(name)
+            for x in (sp.Rational(-7, 3), sp.Rational(1, 5), sp.Rational(9, 2)):
+                assert float(f(x).evalf(20)) == pytest.approx(
+                    float(listed.subs(sp.Symbol("z"), x).evalf(20)), rel=1e-13
+                )
 
 
 def test_versions_agree():

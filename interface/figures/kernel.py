@@ -21,12 +21,16 @@ NAMES = ("relu", "abs", "step", "erf", "gelu", "tanh")
 DIMENSION, DEGREE = 20, 12
 
 
-def kernel_figure(functions: Sequence[Nonlinearity], s: float = 1.0, t: float = 1.0) -> Figure:
-    """kappa(rho)/kappa(1) against rho for unit scales, kappa itself for one function."""
-    return _kernels(functions, s, t)[0]
+def kernel_figure(
+    functions: Sequence[Nonlinearity], s: float = 1.0, t: float = 1.0, other: Nonlinearity | None = None
+) -> Figure:
+    """kappa(rho)/kappa(1) against rho for unit scales, kappa itself for one function (`other`: with this one)."""
+    return _kernels(functions, s, t, other)[0]
 
 
-def _kernels(functions: Sequence[Nonlinearity], s: float, t: float) -> tuple[Figure, Table]:
+def _kernels(
+    functions: Sequence[Nonlinearity], s: float, t: float, other: Nonlinearity | None = None
+) -> tuple[Figure, Table]:
     from bulkedge.numerics.kernels.dual_kernel import curve
     from bulkedge.theory.numbers.errors import ConvergenceError
 
@@ -35,10 +39,10 @@ def _kernels(functions: Sequence[Nonlinearity], s: float, t: float) -> tuple[Fig
     for index, f in enumerate(functions):
         r, tolerance = np.linspace(-1, 1, 201), 1e-6
         try:
-            kappa = curve(f, r, s, t, tolerance)
+            kappa = curve(f, r, s, t, tolerance, other)
         except ConvergenceError:  # a kink without a closed form: the series is slow at the two ends
             r, tolerance = r[np.abs(r) < 0.99], 1e-4
-            kappa = curve(f, r, s, t, tolerance)
+            kappa = curve(f, r, s, t, tolerance, other)
         error = repr(tolerance * float(np.max(np.abs(kappa))))  # of the series; closed forms are far better
         shown = kappa / np.max(np.abs(kappa)) if len(functions) > 1 else kappa
         axes.plot(r, shown, **line(index), label=f.name)

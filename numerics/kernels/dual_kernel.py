@@ -225,17 +225,25 @@ def series(f: Nonlinearity, g: Nonlinearity, s: Array, t: Array, largest: float,
         degree = min(2 * degree, MAX_TERMS)
 
 
-def curve(f: Nonlinearity, correlations: Array, s: float = 1.0, t: float = 1.0, tolerance: float = 1e-6) -> Array:
-    """E[f(s z1) f(t z2)] along correlations in [-1, 1].
+def curve(
+    f: Nonlinearity,
+    correlations: Array,
+    s: float = 1.0,
+    t: float = 1.0,
+    tolerance: float = 1e-6,
+    g: Nonlinearity | None = None,
+) -> Array:
+    """E[f(s z1) g(t z2)] along correlations in [-1, 1]; g defaults to f.
 
     Accuracy: rounding with a closed form, else `tolerance` relative to the value at one. Errors: ConvergenceError.
     """
     r = np.clip(np.asarray(correlations, dtype=float), -1, 1)
-    closed = closed_form(f, f)
+    g = f if g is None else g
+    closed = closed_form(f, g)
     one = np.ones(1)
     if closed is not None:
         value: Array = closed(s * one, t * one, r, np.maximum(np.sqrt((1 - r) * (1 + r)), SMALLEST))
         return value
-    expansion = series(f, f, s * one, t * one, float(np.max(np.abs(r))), tolerance)
+    expansion = series(f, g, s * one, t * one, float(np.max(np.abs(r))), tolerance)
     found: Array = expansion(slice(0, 1), slice(0, 1), r[None])[0]
     return found

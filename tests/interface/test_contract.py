@@ -45,6 +45,7 @@ CALLS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("relu", "--rho", "-1/2", "--order", "4"),
         ("tanh", "--order", "3"),
         ("z**2", "--q11", "2", "--q12", "1", "--q22", "3", "--order", "2"),
+        ("relu", "--with", "-z", "--mean1", "-1/2", "--mean2", "1/3", "--rho", "1/4", "--order", "2"),
     ),
     "sphere": (
         ("relu", "--dim", "7", "--degree", "4"),
@@ -96,6 +97,8 @@ CALLS: dict[str, tuple[tuple[str, ...], ...]] = {
     "convert": (("--from", "F", "--to", "O"), ("--from", "F", "--to", "O", "--step", "3", "--width", "100")),
     "check": (("H4", "--jobs", "1"),),
     "weights": (("FILE",), ("FILE", "--directions", "VECTOR", "--alarm", "1/20")),
+    "functions": ((),),
+    "conventions": ((),),
     "list": ((),),
     "show": (("H3",), ("K1",)),
     "figure": ((),),
@@ -257,6 +260,10 @@ FIELDS: dict[str, dict[str, Any]] = {
         "strengths": many(real),
         "fit": {"distance": real, "p": real},
     },
+    "functions": {
+        "functions": some({"name": text, "usage": text, "description": text, "formula": text, "kinked": boolean})
+    },
+    "conventions": {"sections": some({"title": text, "text": text})},
     "list": {"statements": some({"id": text, "title": text, "status": text, "checks": integer})},
     "show": {"id": text, "formula": text, "latex": text, "checks": some({"id": text, "claim": text, "control": text})},
     "figure": {"figures": some({"name": text, "title": text})},
@@ -266,7 +273,7 @@ FIELDS: dict[str, dict[str, Any]] = {
 }
 # Their rows of the contract name an `error` (or a standard error); those without reals have none to give.
 WITH_ERROR = {"hermite", "kernel", "sphere", "check", "equivalent"}
-WITHOUT_REALS = {"list", "show", "figure", "paper", "report", "version"}
+WITHOUT_REALS = {"functions", "conventions", "list", "show", "figure", "paper", "report", "version"}
 
 OWN = """
 from bulkedge import Check, Control, SecondRoute
@@ -511,6 +518,8 @@ PYTHON: dict[str, Callable[[], Result]] = {
     "risk": lambda: bulkedge.risk("tanh", "z", samples=2, width=1, ridge=0.1, step=1),
     "floor": lambda: bulkedge.floor("tanh", "z", noise=0.1),
     "convert": lambda: bulkedge.convert("F", "O", step=0.1, width=100),
+    "functions": lambda: bulkedge.functions(),
+    "conventions": lambda: bulkedge.conventions(),
     "list": lambda: bulkedge.list(),
     "show": lambda: bulkedge.show("H1"),
     "figure": lambda: bulkedge.figure(),
@@ -781,6 +790,8 @@ OUT_OF_RANGE: list[tuple[str, ...]] = [
     ("report", "FILE"),
     ("report", "DIR", "ZZ"),
     ("list", "H1"),
+    ("functions", "relu"),
+    ("conventions", "1"),
     ("version", "1"),
     ("hermit", "relu"),
     ("",),
@@ -793,7 +804,9 @@ def test_values_out_of_range_are_refused(call, scratch):
     refused(call, scratch)
 
 
-@pytest.mark.parametrize("name", [n for n in COMMANDS if n not in {"list", "figure", "version", "check"}])
+@pytest.mark.parametrize(
+    "name", [n for n in COMMANDS if n not in {"functions", "conventions", "list", "figure", "version", "check"}]
+)
 def test_a_command_without_its_arguments_is_refused(name, scratch):
     refused((name,), scratch)
 

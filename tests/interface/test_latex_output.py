@@ -43,6 +43,8 @@ CALLS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("tanh", "--order", "4"),
         ("gelu", "--rho", "-1/3"),
         ("tanh", "--rho", "2/7", "--order", "5"),
+        ("relu", "--with", "abs", "--mean1", "1/2", "--mean2", "-1/3", "--rho", "2/7"),
+        ("tanh", "--with", "relu", "--mean1", "1/2", "--rho", "2/7", "--order", "5"),
     ),
     "sphere": (("relu", "--dim", "7", "--degree", "3"), ("tanh", "--dim", "7", "--degree", "3")),
     "gamma": (
@@ -68,6 +70,8 @@ CALLS: dict[str, tuple[tuple[str, ...], ...]] = {
     "features": (("softplus", "tanh", "--exponent", "3/10"), ("tanh", "z", "--exponent", "0")),
     "floor": (("tanh", "z"),),
     "check": (("H4",),),
+    "functions": ((),),
+    "conventions": ((),),
     "list": ((),),
     "show": (("H3",),),
     "figure": ((),),
@@ -360,6 +364,38 @@ def read_version(result: dict[str, Any], tex: str) -> None:
     assert tex == rf"\text{{bulkedge {result['version']}}}"
 
 
+def formulas_by_name(tex: str) -> dict[str, str]:
+    """An array of names and formulas, which may hold rows of their own."""
+    body = tex.removeprefix(r"\begin{array}{ll} ").removesuffix(r" \end{array}")
+    rows = (row.partition("} & ") for row in re.split(r" \\\\ (?=\\text)", body) if row)
+    return {name.removeprefix(r"\text{"): formula for name, _, formula in rows}
+
+
+def read_functions(result: dict[str, Any], tex: str) -> None:
+    found = formulas_by_name(tex)
+    assert list(found) == [escape(row["name"]) for row in result["functions"]]
+    for row in result["functions"]:
+        for z in ("-13/7", "-1/5", "2/7", "19/6"):
+            values = {"z": sp.Rational(z), **{p["name"]: sp.Rational(p["default"]) + 2 for p in row["parameters"]}}
+            symbols = {name: sp.Symbol(name) for name in values}
+            value = sp.sympify(row["formula"], locals=symbols).subs({symbols[n]: v for n, v in values.items()})
+            spelled = {LETTERS.get(name, name): mp.mpf(v.p) / v.q for name, v in values.items()}
+            near(found[escape(row["name"])], value.evalf(20), **spelled)
+
+
+LETTERS = {"beta": r"\beta", "slope": r"\mathrm{slope}", "top": r"\mathrm{top}"}
+
+
+def read_conventions(result: dict[str, Any], tex: str) -> None:
+    """Each formula's name stands in the table of the text beside the same formula."""
+    found = formulas_by_name(tex)
+    (text,) = (s["text"] for s in result["sections"] if s["title"] == "Hermite coefficients")
+    listed = dict(re.findall(r"^\| `(\w+)`[^|]*\| `(E\[f \w+\](?:/k!)?)`", text, re.MULTILINE))
+    assert list(found) == list(listed) == ["orthonormal", "probabilist", "moment"]
+    assert [r"k!" in formula for formula in found.values()] == [True, True, False]
+    assert [r"\sqrt{k!}" in formula for formula in found.values()] == ["h_k" in f for f in listed.values()]
+
+
 READ: dict[str, Callable[[dict[str, Any], str], None]] = {
     "equivalent": read_equivalent,
     "hermite": read_hermite,
@@ -378,6 +414,8 @@ READ: dict[str, Callable[[dict[str, Any], str], None]] = {
     "check": read_check,
     "weights": read_weights,
     "show": read_show,
+    "functions": read_functions,
+    "conventions": read_conventions,
     "list": words("statements", "id", "title"),
     "figure": words("figures", "name", "title"),
     "paper": words("derivations", "id", "title", "verified"),

@@ -30,12 +30,14 @@ CALLS: dict[str, Callable[[], Result]] = {
     "features": lambda: bulkedge.features("softplus", "tanh", exponent="3/10"),
     "floor": lambda: bulkedge.floor("erf", "erf"),
     "check": lambda: bulkedge.check(["H4"]),
+    "functions": bulkedge.functions,
+    "conventions": bulkedge.conventions,
     "list": bulkedge.list,
     "show": lambda: bulkedge.show("G2"),
     "figure": bulkedge.figure,
     "version": bulkedge.version,
 }
-WORDS = {"check", "list", "figure", "gamma"}  # a table, no formula
+WORDS = {"check", "functions", "conventions", "list", "figure", "gamma"}  # a table, no formula
 
 
 @pytest.mark.parametrize("name", CALLS)

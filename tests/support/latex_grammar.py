@@ -38,7 +38,11 @@ FUNCTIONS: dict[str, Callable[..., Value]] = {
     r"\Gamma": lambda a, *x: mp.gammainc(a, *x) if x else _gamma(a),
     r"\gamma": lambda a, x: mp.gammainc(a, 0, x),
     r"\Phi": mp.ncdf,
+    r"\Phi_{2}": lambda h, k, r: mp.quad(
+        lambda x: mp.npdf(x) * mp.ncdf((k - r * x) / mp.sqrt(1 - r * r)), [-mp.inf, h]
+    ),
     r"\operatorname{B}": mp.beta,
+    r"\operatorname{arsinh}": mp.asinh,
     r"\operatorname{erf}": mp.erf,
     r"\operatorname{erfc}": mp.erfc,
     r"\operatorname{sign}": mp.sign,

@@ -569,6 +569,20 @@ def _sigmoidal(function: Callable[[arb], arb], limit: Fraction, slope: Fraction)
     return rule
 
 
+def _asinh(g: Bound, _: object) -> Bound:
+    """Odd and increasing, |asinh x| <= |x|."""
+    size = _size(g)
+    low = None if g.least is None else below(ball(g.least).asinh())
+    high = None if g.most is None else above(ball(g.most).asinh())
+    return Bound(
+        g.domain,
+        (size and size.times(-ONE)) if low is None else Quadratic(low),
+        size if high is None else Quadratic(high),
+        (g.log_above,),
+        lambda: (g.nonzero[0], None),
+    )
+
+
 def _wave(function: Callable[[arb], arb], odd: bool) -> Callable[[Bound, object], Bound]:
     """sin or cos: in [-1, 1], tighter over a short range; |sin x| <= |x|."""
 
@@ -654,6 +668,7 @@ _RULES: dict[object, Callable[[Bound, sp.Expr], Bound]] = {
     sp.tanh: _sigmoidal(arb.tanh, ONE, ONE),
     sp.erf: _sigmoidal(arb.erf, ONE, Fraction(113, 100)),
     sp.atan: _sigmoidal(arb.atan, Fraction(1571, 1000), ONE),
+    sp.asinh: _asinh,
     sp.erfc: _erfc,
     sp.sin: _wave(arb.sin, odd=True),
     sp.cos: _wave(arb.cos, odd=False),

@@ -45,6 +45,11 @@ class Entry:
         """How the function is written in an expression, with its defaults."""
         return f"{self.name}({', '.join(['z', *(f'{p.default}' for p in self.parameters)])})"
 
+    @property
+    def aliases(self) -> tuple[str, ...]:
+        """The other names it goes by."""
+        return tuple(alias for alias, owner in ALIASES.items() if owner == self.name)
+
 
 _FEW_NODES = 300  # of an expression, up to which SymPy may look for its sign and compare it with others
 
@@ -129,6 +134,28 @@ def clip(u: sp.Expr, top: sp.Expr) -> sp.Expr:
     return minimum(maximum(u, sp.S.Zero), top)
 
 
+def hard_sigmoid(u: sp.Expr, slope: sp.Expr) -> sp.Expr:
+    """slope u + 1/2 cut off to [0, 1]: slope 1/6 in PyTorch, 1/5 in Theano and older Keras, 1/2 in BinaryConnect."""
+    return clip(slope * u + sp.Rational(1, 2), _ONE)
+
+
+def softshrink(u: sp.Expr, threshold: sp.Expr) -> sp.Expr:
+    """u moved towards zero by the threshold, 0 within it."""
+    return maximum(u - threshold, sp.S.Zero) + minimum(u + threshold, sp.S.Zero)
+
+
+def hardshrink(u: sp.Expr, threshold: sp.Expr) -> sp.Expr:
+    """u where |u| > threshold, else 0."""
+    return sp.Piecewise(
+        (u, relation(sp.Gt, u, threshold)), (u, relation(sp.Lt, u, -threshold)), (sp.S.Zero, True), evaluate=False
+    )
+
+
+def gelu_tanh(u: sp.Expr) -> sp.Expr:
+    """The tanh approximation of GELU with its published constant .044715 (Hendrycks and Gimpel 2016)."""
+    return u * (1 + sp.tanh(sp.sqrt(2 / sp.pi) * (u + sp.Rational("0.044715") * u**3))) / 2
+
+
 _ONE = sp.S.One
 
 _ENTRIES = (
@@ -145,15 +172,56 @@ _ENTRIES = (
     Entry("elu", "z for z > 0, else a (exp(z) - 1)", elu, (Parameter("a", _ONE),), kinked=True),
     Entry("celu", "z for z > 0, else a (exp(z/a) - 1)", celu, (Parameter("a", _ONE, positive=True),), kinked=True),
     Entry("selu", "the scaled ELU with the published constants of Klambauer et al. (2017)", selu, kinked=True),
-    Entry("silu", "z sigmoid(z), also called swish", lambda u: u * sigmoid(u)),
+    Entry("gelu_tanh", "z (1 + tanh(sqrt(2/pi) (z + 0.044715 z^3)))/2, the tanh approximation of gelu", gelu_tanh),
+    Entry("quick_gelu", "z sigmoid(1.702 z)", lambda u: u * sigmoid(sp.Rational("1.702") * u)),
+    Entry(
+        "silu",
+        "z sigmoid(beta z), also called swish",
+        lambda u, beta: u * sigmoid(beta * u),
+        (Parameter("beta", _ONE),),
+    ),
     Entry("mish", "z tanh(softplus(z))", mish),
-    Entry("softplus", "log(1 + exp(z))", lambda u: sp.log(1 + sp.exp(u))),
+    Entry(
+        "softplus",
+        "log(1 + exp(beta z))/beta",
+        lambda u, beta: sp.log(1 + sp.exp(beta * u)) / beta,
+        (Parameter("beta", _ONE, positive=True),),
+    ),
+    Entry("logsigmoid", "log(sigmoid(z)) = -log(1 + exp(-z))", lambda u: -sp.log(1 + sp.exp(-u))),
     Entry("sigmoid", "1/(1 + exp(-z))", sigmoid),
     Entry("tanh", "the hyperbolic tangent", sp.tanh),
+    Entry("tanhshrink", "z - tanh(z)", lambda u: u - sp.tanh(u)),
     Entry("arctan", "the inverse tangent", sp.atan),
+    Entry("asinh", "the inverse hyperbolic sine", sp.asinh),
     Entry("log_cosh", "log(cosh(z))", lambda u: sp.log(sp.cosh(u))),
     Entry("hard_tanh", "z cut off to [-1, 1]", lambda u: minimum(maximum(u, -_ONE), _ONE), kinked=True),
+    Entry("relu2", "max(z, 0)^2", lambda u: maximum(u, sp.S.Zero) ** 2, kinked=True),
+    Entry("prelu", "z for z > 0, else slope z", leaky_relu, (Parameter("slope", sp.Rational(1, 4)),), kinked=True),
+    Entry(
+        "hard_sigmoid",
+        "slope z + 1/2 cut off to [0, 1]; slopes in use: 1/6 (PyTorch), 1/5 (Keras 2), 1/2 (BinaryConnect)",
+        hard_sigmoid,
+        (Parameter("slope", sp.Rational(1, 6), positive=True),),
+        kinked=True,
+    ),
+    Entry("hardswish", "z hard_sigmoid(z), slope 1/6", lambda u: u * hard_sigmoid(u, sp.Rational(1, 6)), kinked=True),
+    Entry("softsign", "z/(1 + |z|)", lambda u: u / (1 + absolute(u)), kinked=True),
+    Entry(
+        "softshrink",
+        "z - a for z > a, z + a for z < -a, else 0",
+        softshrink,
+        (Parameter("a", sp.Rational(1, 2), positive=True),),
+        kinked=True,
+    ),
+    Entry(
+        "hardshrink",
+        "z for |z| > a, else 0",
+        hardshrink,
+        (Parameter("a", sp.Rational(1, 2), positive=True),),
+        kinked=True,
+    ),
     Entry("relu6", "z cut off to [0, 6]", clip, (Parameter("top", sp.Integer(6), positive=True),), kinked=True),
+    Entry("snake", "z + sin(a z)^2/a", lambda u, a: u + sp.sin(a * u) ** 2 / a, (Parameter("a", _ONE, positive=True),)),
     Entry("sin", "the sine", sp.sin),
     Entry("cos", "the cosine", sp.cos),
     Entry("exp", "the exponential", sp.exp),
@@ -162,28 +230,32 @@ _ENTRIES = (
 
 CATALOGUE: dict[str, Entry] = {entry.name: entry for entry in _ENTRIES}
 
+# Other names in use. Capitals and underscores do not matter (`entry`): ReLU, Hardtanh or LeakyReLU need no line.
 ALIASES = {
-    "ReLU": "relu",
-    "LeakyReLU": "leaky_relu",
     "swish": "silu",
     "heaviside": "step",
-    "Heaviside": "step",
     "logistic": "sigmoid",
-    "hardtanh": "hard_tanh",
-    "logcosh": "log_cosh",
     "atan": "arctan",
+    "arcsinh": "asinh",
     "normal_cdf": "Phi",
-    "GELU": "gelu",
-    "ELU": "elu",
-    "CELU": "celu",
-    "SELU": "selu",
-    "SiLU": "silu",
-    "Mish": "mish",
-    "ReLU6": "relu6",
-    "Abs": "abs",
+    "squared_relu": "relu2",
+    "relu_squared": "relu2",
+    "hard_silu": "hardswish",
+    "gelu_new": "gelu_tanh",
 }
+
+_EXACT_CASE = {"Phi"}  # phi is the density
+
+
+def folded(name: str) -> str:
+    """The name without capitals and underscores."""
+    return name.lower().replace("_", "")
+
+
+_FOLDED = {folded(name): name for name in [*ALIASES, *CATALOGUE] if name not in _EXACT_CASE}
 
 
 def entry(name: str) -> Entry | None:
-    """The catalogue's entry of that name or alias, or None."""
-    return CATALOGUE.get(ALIASES.get(name, name))
+    """The catalogue's entry of that name or alias, in whatever capitals, or None."""
+    exact = name if name in CATALOGUE or name in ALIASES else _FOLDED.get(folded(name), name)
+    return CATALOGUE.get(ALIASES.get(exact, exact))

@@ -292,6 +292,7 @@ FUNCTIONS: dict[str, Callable[[sp.Expr], sp.Expr]] = {
     "cosh": sp.cosh,
     "tanh": sp.tanh,
     "atan": sp.atan,
+    "asinh": sp.asinh,
     "sqrt": sp.sqrt,
     "erf": sp.erf,
     "erfc": sp.erfc,
@@ -389,6 +390,7 @@ class _Reader:
         return _read(text, self.argument)
 
     def name(self, name: str) -> sp.Expr:
+        name = _spelling(name)
         if name == "z":
             return z
         if name in _CONSTANTS:
@@ -406,9 +408,11 @@ class _Reader:
     def unknown(self, name: str) -> InputError:
         if name in _REMEDIES:
             return self.refusal(f"{name} is not known here", _REMEDIES[name])
-        known = [*FUNCTIONS, "He", "Max", "Min", "Piecewise", *_CONSTANTS, *catalogue.CATALOGUE]
-        near = difflib.get_close_matches(name, known, n=3) or difflib.get_close_matches(name.lower(), known, n=3)
-        hint = f"did you mean {' or '.join(near)}?" if near else f"known names: {', '.join(catalogue.CATALOGUE)}"
+        names = [*catalogue.CATALOGUE, *catalogue.ALIASES, *FUNCTIONS, "He", "Max", "Min", "Piecewise", *_CONSTANTS]
+        known = {known.lower(): known for known in reversed(names)}  # Abs and abs, step and Step: one name each
+        near = difflib.get_close_matches(name.lower(), known, n=3)
+        listed = " or ".join(known[n] for n in near)
+        hint = f"did you mean {listed}?" if near else f"known names: {', '.join(catalogue.CATALOGUE)}"
         return self.refusal(f"unknown name {shorten(name)}", hint)
 
     def chain(self, node: ast.BinOp) -> sp.Expr:
@@ -467,7 +471,7 @@ class _Reader:
             raise self.refusal(
                 f"{shorten(self.source(node))} is not a call of a known function", "write products with *"
             )
-        name, args = node.func.id, node.args
+        name, args = _spelling(node.func.id), node.args
         if node.keywords:
             raise self.refusal("arguments with names are not understood", f"give them by position, {name}(z, 1/5)")
         if any(isinstance(a, ast.Starred) for a in args):
@@ -587,6 +591,11 @@ class _Reader:
             raise self.refusal("too many kinked functions", f"use at most {MAX_KINKED}")
 
 
+def _spelling(name: str) -> str:
+    """An elementary function in capitals, as FUNCTIONS has it; the catalogue looks after its own names."""
+    return name.lower() if name not in FUNCTIONS and name.lower() in FUNCTIONS else name
+
+
 def hermite_polynomial(degree: int, argument: sp.Expr) -> sp.Expr:
     """He_k(argument) = k! sum_m (-1)^m argument^(k-2m) / (2^m m! (k-2m)!), from its coefficients."""
     coefficient, terms = 1, []
@@ -633,7 +642,7 @@ def _constant_ball(value: sp.Expr) -> arb:
     if value.is_Pow:
         return balls[0] ** (fmpq(int(value.exp.p), int(value.exp.q)) if value.exp.is_Rational else balls[1])
     simple = {sp.exp: "exp", sp.log: "log", sp.sin: "sin", sp.cos: "cos", sp.sinh: "sinh", sp.cosh: "cosh"}
-    simple |= {sp.tanh: "tanh", sp.atan: "atan", sp.erf: "erf", sp.erfc: "erfc", sp.Abs: "__abs__"}
+    simple |= {sp.tanh: "tanh", sp.atan: "atan", sp.asinh: "asinh", sp.erf: "erf", sp.erfc: "erfc", sp.Abs: "__abs__"}
     if value.func in simple:
         return getattr(balls[0], simple[value.func])()
     return arb("nan")

@@ -37,6 +37,7 @@ _INVERSE = {
     sp.log: sp.exp,
     sp.tanh: sp.atanh,
     sp.sinh: sp.asinh,
+    sp.asinh: sp.sinh,
     sp.atan: sp.tan,
     sp.erf: sp.erfinv,
 }

@@ -17,7 +17,7 @@ from typing import Any
 import sympy as sp
 from flint import acb, arb
 
-from bulkedge.theory.functions.nonlinearity import Nonlinearity
+from bulkedge.theory.functions.nonlinearity import Nonlinearity, Piece
 from bulkedge.theory.numbers import ball
 from bulkedge.theory.numbers.errors import PrecisionError
 from bulkedge.theory.numbers.symbols import z
@@ -25,7 +25,7 @@ from bulkedge.theory.numbers.symbols import z
 # Bernstein ellipse of parameter 4 around every panel: an N-point rule gains a factor 16 per node.
 _ELLIPSE = 4.0
 SEMI_MAJOR, SEMI_MINOR = (_ELLIPSE + 1 / _ELLIPSE) / 2, (_ELLIPSE - 1 / _ELLIPSE) / 2
-_MAX_NODES = 12_000
+_MAX_NODES = 24_000  # some three seconds of products at rho = .9999
 _MAX_HALVINGS = 40
 _SMALLEST_SPREAD = 1e-3  # of sqrt(1 - rho^2); the panels are of its width
 
@@ -101,25 +101,39 @@ def inner_product(f: Nonlinearity, g: Nonlinearity, digits: int) -> Any:
 
 
 def _radius(f: Nonlinearity, log_tolerance: float) -> float:
-    """Beyond this radius E[f^2; |z| > R] is below the square of the tolerance."""
+    """Beyond this radius E[f^2; |z| > R] is below the square of the tolerance; kinks further out are left out."""
     radius = 6.0
-    for piece in (f.pieces[0], f.pieces[-1]):
-        growth = piece.growth
-        c0, c1, a = float(growth.c0), float(growth.c1), 0.5 - 2 * float(growth.c2)
-        while 2 * a * radius - 2 * c1 < 1 or 2 * c0 + 2 * c1 * radius - a * radius**2 > 2 * log_tolerance:
-            radius += 0.5
-    return max(radius, *(abs(float(k)) + 1 for k in f.kinks)) if f.kinks else radius
+    while not all(_negligible(piece, radius, log_tolerance) for piece in _beyond(f, radius)):
+        radius += 0.5
+    return radius
+
+
+def _negligible(piece: Piece, radius: float, log_tolerance: float) -> bool:
+    growth = piece.growth
+    c0, c1, a = float(growth.c0), float(growth.c1), 0.5 - 2 * float(growth.c2)
+    return 2 * a * radius - 2 * c1 >= 1 and 2 * c0 + 2 * c1 * radius - a * radius**2 <= 2 * log_tolerance
+
+
+def _beyond(f: Nonlinearity, radius: float) -> list[Piece]:
+    """The pieces of f that are not zero on z < -R, then those on z > R (a piece may be in both)."""
+    r = sp.Rational(radius)
+    pieces = [p for p in f.pieces if p.expr != 0]
+    low = [p for p in pieces if p.lower.is_infinite or ball.sign(p.lower + r) < 0]
+    return low + [p for p in pieces if p.upper.is_infinite or ball.sign(p.upper - r) > 0]
 
 
 def _tail(f: Nonlinearity, radius: float) -> Any:
-    """A bound of E[f^2; |z| > R]: exp(h(R))/|h'(R)| on each side, h = 2 c0 + 2 c1 x - (1/2 - 2 c2) x^2."""
+    """A bound of E[f^2; |z| > R]: exp(h(R))/|h'(R)| for each piece, h = 2 c0 + 2 c1 x - (1/2 - 2 c2) x^2."""
     total = arb(0)
     r = arb(radius)
-    for piece in (f.pieces[0], f.pieces[-1]):
+    for piece in _beyond(f, radius):
         growth = piece.growth
         c0, c1, c2 = (ball.rational(x) for x in (growth.c0, growth.c1, growth.c2))
         a = arb(1) / 2 - 2 * c2
-        total += (2 * c0 + 2 * c1 * r - a * r * r).exp() / (2 * a * r - 2 * c1) / (2 * arb.pi()).sqrt()
+        slope = 2 * a * r - 2 * c1
+        if not slope > 0:
+            return arb("inf")
+        total += (2 * c0 + 2 * c1 * r - a * r * r).exp() / slope / (2 * arb.pi()).sqrt()
     return total
 
 
@@ -137,9 +151,9 @@ def _outside(f: Nonlinearity, g: Nonlinearity, radii: list[float]) -> Any:
 def _panels(f: Nonlinearity, radius: float, width: float) -> list[Panel]:
     panels: list[Panel] = []
     for piece in f.pieces:
-        low = arb(-radius) if piece.lower.is_infinite else ball.constant(piece.lower)
-        high = arb(radius) if piece.upper.is_infinite else ball.constant(piece.upper)
-        if piece.expr == 0:
+        low = arb(-radius) if piece.lower.is_infinite else ball.constant(piece.lower).max(arb(-radius))
+        high = arb(radius) if piece.upper.is_infinite else ball.constant(piece.upper).min(arb(radius))
+        if piece.expr == 0 or not low < high:  # zero, or beyond the radius
             continue
         count = max(1, math.ceil(float((high - low).mid()) / (2 * width)))
         function = ball.build(piece.expr, z, {})

@@ -44,12 +44,15 @@ def integral(f: Nonlinearity, g: Nonlinearity, correlation: sp.Expr, digits: int
         c, e = (ball.constant(sp.sqrt((1 + sign * correlation) / 2)) for sign in (1, -1))
         kinks = _kinks(f, g)
         strip = reach * e
-        edges = [arb(-reach)]
+        edges, met = [arb(-reach)], []
         for kink in kinks:
             low, high = (kink - strip) / c, (kink + strip) / c
+            if low > reach or high < -reach:  # met only outside, where all is bounded
+                continue
             if not low > edges[-1] or not high < reach:
                 raise PrecisionError("the kinks are too close, or too far out, for this correlation")
             edges += [low, high]
+            met.append(kink)
         edges.append(arb(reach))
         order = math.ceil((-log_tolerance + 8) / math.log(_RATE)) + 4
         work = _Work(order, arb(log_tolerance).exp())
@@ -59,7 +62,7 @@ def integral(f: Nonlinearity, g: Nonlinearity, correlation: sp.Expr, digits: int
             inside = (edges[i] + edges[i + 1]) / 2 * c
             smooth = _smooth(_piece(f, inside), _piece(g, inside), c, e)
             total += work.integrate(smooth, edges[i], edges[i + 1], arb(-reach), arb(reach))
-        for kink in kinks:
+        for kink in met:
             for integrand in _triangles(f, g, kink, c, e, strip):
                 total += work.integrate(integrand, arb(0), arb(reach), arb(-1), arb(1))
         return total + arb(0, _outside(f, g, reach).upper())

@@ -218,5 +218,7 @@ def tidied(expr: sp.Expr) -> sp.Expr:
 
 
 def _factored(coef: sp.Expr) -> sp.Expr:
-    merged = sp.factor(sp.together(sp.expand(coef)))
+    # exp(p/q) and exp(r/s) would be powers of one generator exp(1/(q s)): polynomials of any degree.
+    names = {e: sp.Dummy(positive=True) for e in coef.atoms(sp.exp) if e.is_number}
+    merged = sp.factor(sp.together(sp.expand(coef.xreplace(names)))).xreplace({d: e for e, d in names.items()})
     return merged if merged.count_ops() <= coef.count_ops() else coef

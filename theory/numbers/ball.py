@@ -24,6 +24,7 @@ Function = Callable[[Any, bool], Any]  # (acb, analytic) -> acb, as acb.integral
 GUARD_BITS = 32
 MAX_BITS = 400_000
 MAX_EXPONENT = 2_000_000  # of two, in values that are printed
+_SIMPLIFY_BITS = 2**14  # SymPy takes seconds to see that a small number (a tail of the Gaussian) is not zero
 
 
 def bits(digits: int) -> int:
@@ -81,6 +82,11 @@ def _atan(x: Any, analytic: bool) -> Any:
     return ((1 - ix).log(analytic=analytic) - (1 + ix).log(analytic=analytic)) * acb(0, 1) / 2
 
 
+def _asinh(x: Any, analytic: bool) -> Any:
+    # acb.asinh takes no `analytic` flag; its cuts are where 1 + x^2 is negative, which the root reports.
+    return x.asinh() if not analytic or (1 + x * x).sqrt(analytic=True).is_finite() else acb("nan")
+
+
 def _real(name: str, of: Callable[[Any], Any]) -> Function:
     def apply(x: Any, analytic: bool) -> Any:
         if not x.imag.is_zero():
@@ -129,7 +135,7 @@ _UNARY: dict[Any, Function] = {
     sp.atan: _atan,
     sp.asin: _real("asin", lambda x: x.asin()),
     sp.acos: _real("acos", lambda x: x.acos()),
-    sp.asinh: _real("asinh", lambda x: x.asinh()),
+    sp.asinh: _asinh,
     sp.acosh: _real("acosh", lambda x: x.acosh()),
     sp.atanh: _real("atanh", lambda x: x.atanh()),
     sp.erf: lambda x, _: x.erf(),
@@ -419,7 +425,7 @@ def enclose_expr(expr: sp.Expr, digits: int, env: Env | None = None) -> Enclosur
     """
     if expr.is_Rational and not env:
         return Enclosure(Fraction(int(expr.p), int(expr.q)), Fraction(0), "exact")
-    prec, best = bits(digits + 5), None
+    prec, best, tried = bits(digits + 5), None, False
     while prec <= MAX_BITS:
         with precision(prec):
             value = constant(expr, env)
@@ -429,8 +435,10 @@ def enclose_expr(expr: sp.Expr, digits: int, env: Env | None = None) -> Enclosur
                     return best
                 if not value.contains(0) and value.rel_accuracy_bits() >= bits(digits) - GUARD_BITS + 4:
                     return best
-        if prec > 20 * bits(digits) and best is not None and best.contains(0) and sp.simplify(expr) == 0:
-            return Enclosure(Fraction(0), Fraction(0), "exact")
+        if prec > max(20 * bits(digits), _SIMPLIFY_BITS) and not tried and best is not None and best.contains(0):
+            tried = True
+            if sp.simplify(expr) == 0:
+                return Enclosure(Fraction(0), Fraction(0), "exact")
         prec *= 2
     raise PrecisionError(f"{digits} digits of {expr} could not be reached", best)
 

@@ -1,8 +1,10 @@
-"""`bulkedge kernel FUNCTION`: the dual kernel of a function."""
+"""`bulkedge kernel FUNCTION`: the dual kernel of a function, or of two, with means."""
 
 from __future__ import annotations
 
 import argparse
+import re
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -13,8 +15,8 @@ from bulkedge.results.result import Result, Table
 from bulkedge.theory.functions.nonlinearity import Nonlinearity, nonlinearity
 from bulkedge.theory.functions.parse import integer, number
 from bulkedge.theory.gaussian.hermite import MAX_DEGREE, Coefficient, check_degree
-from bulkedge.theory.kernels.kernel import coefficient, dual, dual_of_correlation, expansion_at_one, scaled
-from bulkedge.theory.kernels.kernel_value import check_covariances, series_coefficient, value
+from bulkedge.theory.kernels.kernel import coefficient, dual, dual_of_correlation, expansion_at_one, scaled, shifted
+from bulkedge.theory.kernels.kernel_value import check_covariances, covariance, series_coefficient, value
 from bulkedge.theory.numbers.enclosure import Enclosure, check_digits
 from bulkedge.theory.numbers.errors import InputError, PrecisionError
 
@@ -22,23 +24,30 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 HAS_CURVE = True
+MAX_MEAN = 1000  # exponentials cut at a kink cancel over as many orders of magnitude
 
 
 @dataclass(frozen=True)
 class KernelResult(Result):
-    """The dual kernel E[f(u) f(v)].
+    """The dual kernel E[f(u) g(v)]; g = f and means zero unless others were given.
 
-    `closed_form` and `general_term` are SymPy or None; `series` are the coefficients of rho^k, rho = Corr(u, v);
-    `value` is the kernel at the covariances given, or None; `reached` says whether all digits asked for were.
+    `first` and `second` are f and g as functions of the centred variables, their means inside; `closed_form` and
+    `general_term` are SymPy or None; `series` are the coefficients of rho^k, rho = Corr(u, v); `value` is the kernel at
+    the covariances given, or None, and `covariance` is Cov(f(u), g(v)) there if a second function or a mean was given;
+    `reached` says whether all digits asked for were.
     """
 
     command: ClassVar[str] = "kernel"
     function: Nonlinearity
+    with_: Nonlinearity | None
+    first: Nonlinearity
+    second: Nonlinearity
     closed_form: sp.Expr | None
     general_term: sp.Expr | None
     expansion_at_one: sp.Expr | None
     series: tuple[Coefficient, ...]
     value: Enclosure | None
+    covariance: Enclosure | None
     digits: int
     reached: bool
 
@@ -48,9 +57,12 @@ class KernelResult(Result):
         return 0 if self.reached else 3
 
     def payload(self) -> dict[str, Any]:
-        """`closed_form`, `general_term` (or null), `series`, `value`, `error`; `expansion_at_one` in e = 1 - rho."""
+        """`closed_form`, `general_term` (or null), `series`, `value`, `error`; `expansion_at_one` in e = 1 - rho;
+        `with` (g, null where it is f) and `covariance` (null unless asked for): value, error."""
+        found = self.covariance
         return {
             "function": str(self.function.expr),
+            "with": None if self.with_ is None else str(self.with_.expr),
             "closed_form": _text(self.closed_form),
             "general_term": _text(self.general_term),
             "expansion_at_one": _text(self.expansion_at_one),
@@ -58,6 +70,13 @@ class KernelResult(Result):
             "value": None if self.value is None else self.value.value_string(self.digits),
             "error": None if self.value is None else self.value.error_string(),
             "exact": None if self.value is None else self.value.exact_string(),
+            "covariance": None
+            if found is None
+            else {
+                "value": found.value_string(self.digits),
+                "error": found.error_string(),
+                "exact": found.exact_string(),
+            },
         }
 
     def tables(self) -> tuple[Table, ...]:
@@ -71,23 +90,28 @@ class KernelResult(Result):
         if self.value is not None:
             summary.append(("value", self.value.value_string(self.digits)))
             summary.append(("error", self.value.error_string()))
-        title = f"{self.function.name}: coefficients of rho^k"
+        if self.covariance is not None:
+            summary.append(("covariance", self.covariance.value_string(self.digits)))
+            summary.append(("its error", self.covariance.error_string()))
+        names = self.first.name if self.first == self.second else f"{self.first.name}, {self.second.name}"
+        title = f"{names}: coefficients of rho^k"
         return (Table(("k", "exact", "value", "error"), rows, title), Table(("", ""), tuple(summary)))
 
     def latex(self) -> str:
         """The closed form where there is one, else the series with its coefficients, then the value with its error."""
         if self.closed_form is not None:
-            return rf"\kappa(\rho) = {latex(self.closed_form)}"
-        terms = [
-            rf"{latex(c.exact) if c.exact is not None else latex(sp.Float(float(c.enclosure), 8))} \rho^{{{c.k}}}"
-            for c in self.series
-            if c.enclosure.value != 0
-        ]
-        series = r"\kappa(\rho) = " + (" + ".join(terms) or "0") + r" + \cdots"
+            variables = r"q_{11}, q_{12}, q_{22}" if self._in_covariances else r"\rho"
+            return rf"\kappa({variables}) = {latex(self.closed_form)}"
+        series = r"\kappa(\rho) = " + (_signed(_series_term(c) for c in self.series if c.enclosure.value != 0) or "0")
+        series += r" + \cdots"
         if self.value is None:
             return series
         value, error = decimal(self.value.value_string(self.digits)), decimal(self.value.error_string())
         return rf"{series}, \qquad {self._point()} = {value} \pm {error}"
+
+    @property
+    def _in_covariances(self) -> bool:
+        return any(self.inputs[name] is not None for name in ("q11", "q12", "q22"))
 
     def _point(self) -> str:
         """The kernel where the value was asked for."""
@@ -102,10 +126,23 @@ class KernelResult(Result):
         """The kernel against the correlation."""
         from bulkedge.figures.kernel import kernel_figure
 
-        return kernel_figure((self.function,), *self._scales())
+        return kernel_figure((self.first,), *self._scales(), other=self.second)
 
     def _scales(self) -> tuple[float, float]:
         return tuple(float(sp.sqrt(sp.Rational(self.inputs[name] or 1))) for name in ("q11", "q22"))  # type: ignore[return-value]
+
+
+def _series_term(c: Coefficient) -> str:
+    coefficient = latex(c.exact) if c.exact is not None else latex(sp.Float(float(c.enclosure), 8))
+    if c.exact is not None and c.exact.is_Add and c.k > 0:
+        coefficient = rf"\left({coefficient}\right)"
+    return coefficient if c.k == 0 else rf"{coefficient} \rho" if c.k == 1 else rf"{coefficient} \rho^{{{c.k}}}"
+
+
+def _signed(terms: Iterable[str]) -> str:
+    """A sum: a term that begins with a minus sign is subtracted."""
+    text = " + ".join(terms)
+    return re.sub(r"\+ -\s*", "- ", text)
 
 
 def _text(expr: sp.Expr | None) -> str | None:
@@ -119,6 +156,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--q11", metavar="Q", help="variance of u (default 1)")
     parser.add_argument("--q12", metavar="Q", help="covariance of u and v, in the place of --rho")
     parser.add_argument("--q22", metavar="Q", help="variance of v (default 1)")
+    parser.add_argument("--with", dest="with_", metavar="FUNCTION", help="the function of v (default: the same)")
+    parser.add_argument("--mean1", metavar="M", help="mean of u (default 0)")
+    parser.add_argument("--mean2", metavar="M", help="mean of v (default 0)")
     parser.add_argument("--digits", default="15", metavar="D", help="significant digits, 1..1000 (default 15)")
     parser.add_argument("--order", default="10", metavar="K", help="the series' coefficients k = 0..K (default 10)")
 
@@ -131,13 +171,19 @@ def kernel(
     q22: str | int | float | sp.Rational | None = None,
     digits: int = 15,
     order: int = 10,
+    with_: str | sp.Expr | Nonlinearity | None = None,
+    mean1: str | int | float | sp.Rational | None = None,
+    mean2: str | int | float | sp.Rational | None = None,
 ) -> KernelResult:
-    """The dual kernel E[f(u) f(v)], (u, v) ~ N(0, [[q11, q12], [q12, q22]]): closed form, series, value.
+    """The dual kernel E[f(u) g(v)], (u, v) ~ N((mean1, mean2), [[q11, q12], [q12, q22]]): closed form, series, value.
+
+    f is `function` and g is `with_`, by default f again; the means are zero by default.
 
     Without variances u and v are standard and the closed form is in rho; with any of q11, q12, q22 it is in these three
     (and q12 = rho sqrt(q11 q22) where rho is given instead of q12). The series is in rho = Corr(u, v) in either case:
-    its coefficients are c_k(f(sqrt(q11) z)) c_k(f(sqrt(q22) z)), orthonormal, c_k^2 at unit variances.
-    Valid for: functions shown to be in L2; |rho| <= 1 (ends included), variances >= 0 (zero included).
+    its coefficients are c_k(f(mean1 + sqrt(q11) z)) c_k(g(mean2 + sqrt(q22) z)), orthonormal.
+    With a second function or a mean, `covariance` is E[f(u) g(v)] - E f(u) E g(v) where a value is asked for.
+    Valid for: functions shown to be in L2; |rho| <= 1 (ends included), variances >= 0 (zero included), |mean| <= 1000.
     Accuracy: the value is rigorous to `digits` significant digits; where they are not reached its honest error and exit
     status 3. Errors: InputError for |rho| > 1, a triple that is no covariance, rho together with q12.
     Source: K1, H4.
@@ -148,39 +194,33 @@ def kernel(
     rho*asin(rho)/(2*pi) + rho/4 + sqrt(1 - rho**2)/(2*pi)
     """
     f = nonlinearity(function)
+    other = None if with_ is None else nonlinearity(with_, "with")
     digits, order = check_digits(digits), check_degree(order, "order", MAX_DEGREE)
+    means = {name: _mean(m, name) for name, m in (("mean1", mean1), ("mean2", mean2))}
+    first = shifted(f, means["mean1"] or sp.Integer(0))
+    second = shifted(f if other is None else other, means["mean2"] or sp.Integer(0))
     given = {name: _number(q, name) for name, q in (("q11", q11), ("q12", q12), ("q22", q22))}
     in_covariances = any(q is not None for q in given.values())
-    one = sp.Integer(1)
-    v1, v2 = (one if given[name] is None else given[name] for name in ("q11", "q22"))
-    covariance = given["q12"]
     correlation = _number(rho, "rho")
-    if correlation is not None:
-        if covariance is not None:
-            raise InputError("rho", "it is given together with q12", "give one of them")
-        if abs(correlation) > 1:
-            raise InputError("rho", f"{correlation} is not a correlation", "give a number in [-1, 1]")
-        covariance = _covariance(correlation, v1, v2)
-    elif covariance is not None:
-        check_covariances(v1, covariance, v2)
-    else:
-        check_covariances(v1, sp.Integer(0), v2)
+    v1, v2 = (sp.Integer(1) if given[name] is None else given[name] for name in ("q11", "q22"))
+    at = _checked(v1, given["q12"], v2, correlation)
     notes: list[str] = []
     reached = True
-    found: Enclosure | None = None
-    if covariance is not None:
-        try:
-            found = value(f, v1, covariance, v2, digits)
-        except PrecisionError as error:
-            if error.best is None:
-                raise
-            found, reached = error.best, False
+    found, covaried = None, None
+    if at is not None:
+        found, reached = _best(lambda: value(first, v1, at, v2, digits, second))
+        if not reached:
             notes.append(f"the value did not reach {digits} digits; its error bound is honest")
+        if other is not None or any(m is not None for m in means.values()):
+            covaried, ok = _best(lambda: covariance(first, v1, at, v2, digits, second, found))
+            if not ok:
+                reached = False
+                notes.append(f"the covariance did not reach {digits} digits; its error bound is honest")
     series, general = [], None
     if v1 == 0 or v2 == 0:
         notes.append("a variance is zero: there is no correlation, hence no series")
     else:
-        a, b = (scaled(f, sp.sqrt(v)) for v in (v1, v2))
+        a, b = scaled(first, sp.sqrt(v1)), scaled(second, sp.sqrt(v2))
         general = coefficient(a, b)
         for k in range(order + 1):
             term, ok = series_coefficient(a, b, k, digits)
@@ -188,7 +228,7 @@ def kernel(
             if not ok:
                 notes.append(f"the coefficient of rho^{k} did not reach {digits} digits; its error bound is honest")
             series.append(term)
-    closed = dual(f) if in_covariances else dual_of_correlation(f)
+    closed = (dual if in_covariances else dual_of_correlation)(first, second)
     if closed is None:
         notes.append("no closed form is known")
     elif "Phi2" in str(closed):
@@ -196,28 +236,66 @@ def kernel(
     inputs = {
         "function": f.name,
         **{name: None if q is None else str(q) for name, q in {"rho": correlation, **given}.items()},
+        "with": None if other is None else other.name,
+        **{name: None if m is None else str(m) for name, m in means.items()},
         "digits": digits,
         "order": order,
     }
     return KernelResult(
         inputs=inputs,
-        setting="kappa = E[f(u) f(v)], u and v centred Gaussian; "
-        + ("Var u = q11, Cov = q12, Var v = q22" if in_covariances else "unit variances, correlation rho"),
+        setting=_setting(in_covariances, other is not None, means),
         source=("K1", "H4"),
         notes=tuple(notes),
         function=f,
+        with_=other,
+        first=first,
+        second=second,
         closed_form=closed,
         general_term=general,
-        expansion_at_one=None if in_covariances or closed is None else expansion_at_one(f, 2),
+        expansion_at_one=None if in_covariances or closed is None else expansion_at_one(first, 2, second),
         series=tuple(series),
         value=found,
+        covariance=covaried,
         digits=digits,
         reached=reached,
     )
 
 
-def _covariance(correlation: sp.Rational, v1: sp.Rational, v2: sp.Rational) -> sp.Expr:
+def _checked(
+    v1: sp.Rational, covariance: sp.Rational | None, v2: sp.Rational, correlation: sp.Rational | None
+) -> sp.Expr | None:
+    """The covariance at which a value is asked for, or None."""
+    if correlation is None:
+        check_covariances(v1, sp.Integer(0) if covariance is None else covariance, v2)
+        return covariance
+    if covariance is not None:
+        raise InputError("rho", "it is given together with q12", "give one of them")
+    if abs(correlation) > 1:
+        raise InputError("rho", f"{correlation} is not a correlation", "give a number in [-1, 1]")
     return correlation * sp.sqrt(v1 * v2)
+
+
+def _best(compute: Callable[[], Enclosure]) -> tuple[Enclosure, bool]:
+    """The enclosure, and whether its digits were reached."""
+    try:
+        return compute(), True
+    except PrecisionError as error:
+        if error.best is None:
+            raise
+        return error.best, False
+
+
+def _setting(in_covariances: bool, crossed: bool, means: Mapping[str, sp.Rational | None]) -> str:
+    product = "E[f(u) g(v)], f = FUNCTION, g = --with," if crossed else "E[f(u) f(v)],"
+    centres = ", ".join(f"E {name} = {means[key] or 0}" for name, key in (("u", "mean1"), ("v", "mean2")))
+    centred = all(m is None for m in means.values())
+    gaussian = "u and v centred Gaussian" if centred else f"u and v Gaussian, {centres}"
+    scales = "Var u = q11, Cov = q12, Var v = q22" if in_covariances else "unit variances, correlation rho"
+    return f"kappa = {product} {gaussian}; {scales}"
+
+
+def _mean(value: str | int | float | sp.Rational | None, argument: str) -> sp.Rational | None:
+    return None if value is None else number(value, argument, minimum=-MAX_MEAN, maximum=MAX_MEAN)
 
 
 def _number(value: str | int | float | sp.Rational | None, argument: str) -> sp.Rational | None:
@@ -236,4 +314,7 @@ def run(arguments: argparse.Namespace) -> KernelResult:
         arguments.q22,
         integer(arguments.digits, "digits"),
         integer(arguments.order, "order"),
+        arguments.with_,
+        arguments.mean1,
+        arguments.mean2,
     )

@@ -290,6 +290,30 @@ def test_catalogue_entries_are_usable_alone_and_as_functions(name):
         ("relu6", lambda x: min(max(x, 0), 6)),
         ("hard_tanh", lambda x: min(max(x, -1), 1)),
         ("gaussian", lambda x: math.exp(-x * x)),
+        ("relu2", lambda x: max(x, 0) ** 2),
+        ("squared_relu(2*z - 1)", lambda x: max(2 * x - 1, 0) ** 2),
+        ("prelu", lambda x: x if x > 0 else x / 4),
+        ("prelu(z, -1/3)", lambda x: x if x > 0 else -x / 3),
+        ("hardswish", lambda x: x * min(max(x + 3, 0), 6) / 6),
+        ("hard_sigmoid", lambda x: min(max(x + 3, 0), 6) / 6),
+        ("hard_sigmoid(z, 1/5)", lambda x: min(max(0.2 * x + 0.5, 0), 1)),
+        ("hard_sigmoid(z, 1/2)", lambda x: min(max((x + 1) / 2, 0), 1)),
+        ("softsign", lambda x: x / (1 + abs(x))),
+        ("softsign(3*z + 1)", lambda x: (3 * x + 1) / (1 + abs(3 * x + 1))),
+        ("logsigmoid", lambda x: -math.log1p(math.exp(-x))),
+        ("tanhshrink", lambda x: x - math.tanh(x)),
+        ("softshrink", lambda x: math.copysign(max(abs(x) - 0.5, 0), x)),
+        ("softshrink(z, 2)", lambda x: math.copysign(max(abs(x) - 2, 0), x)),
+        ("hardshrink", lambda x: x if abs(x) > 0.5 else 0),
+        ("hardshrink(z, 2)", lambda x: x if abs(x) > 2 else 0),
+        ("quick_gelu", lambda x: x / (1 + math.exp(-1.702 * x))),
+        ("gelu_tanh", lambda x: x / 2 * (1 + math.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))),
+        ("asinh", math.asinh),
+        ("softplus(z, 3)", lambda x: math.log1p(math.exp(3 * x)) / 3),
+        ("swish(z, 3/2)", lambda x: x / (1 + math.exp(-1.5 * x))),
+        ("silu(z, -2)", lambda x: x / (1 + math.exp(2 * x))),
+        ("snake", lambda x: x + math.sin(x) ** 2),
+        ("snake(z, 5)", lambda x: x + math.sin(5 * x) ** 2 / 5),
         ("Phi", lambda x: math.erfc(-x / math.sqrt(2)) / 2),
     ],
 )
@@ -297,3 +321,52 @@ def test_catalogue_against_direct_formulas(name, direct):
     f = expression(name)
     for x in (-5.5, -0.75, 0.25, 1.5, 7.0):
         assert float(f.subs(z, R(x)).evalf(30)) == pytest.approx(direct(x), rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("Relu(z)", "relu"), ("ReLU", "relu"), ("RELU(2*z)", "relu(2*z)"), ("LeakyReLU(z, 1/5)", "leaky_relu(z, 1/5)"),
+        ("Hardtanh", "hard_tanh"), ("HardTanh(z)", "hard_tanh"), ("Hard_Swish(z)", "hardswish"), ("Tanh(z)", "tanh"),
+        ("LogSigmoid(z)", "logsigmoid"), ("Softplus(z, 2)", "softplus(z, 2)"), ("SiLU", "silu"), ("Swish(z)", "silu"),
+        ("PReLU(z, 1/10)", "prelu(z, 1/10)"), ("Hardsigmoid", "hard_sigmoid"), ("SquaredReLU", "relu2"),
+        ("QuickGELU(z)", "quick_gelu"), ("GELU", "gelu"), ("Log(2 + Cosh(z))", "log(2 + cosh(z))"),
+        ("arcsinh(z)", "asinh"), ("Exp(-z**2)", "gaussian"), ("Heaviside(z)", "step"), ("Abs(z)", "abs"),
+    ],
+)  # fmt: skip
+def test_capitals_and_underscores_do_not_matter(written, meant):
+    assert expression(written) == expression(meant)
+
+
+def test_phi_is_not_the_distribution_function():
+    """phi is the field's name of the density; reading it as Phi would be a wrong number."""
+    with pytest.raises(InputError, match="phi"):
+        expression("phi(z)")
+
+
+def test_no_two_names_fold_to_one():
+    names = [*catalogue.CATALOGUE, *catalogue.ALIASES]
+    folded = {}
+    for name in names:
+        owner = catalogue.ALIASES.get(name, name)
+        assert folded.setdefault(catalogue.folded(name), owner) == owner
+    assert all(owner in catalogue.CATALOGUE for owner in catalogue.ALIASES.values())
+    for name in FUNCTIONS:  # an elementary function and a name of the catalogue that look alike are the same
+        entry = catalogue.entry(name)
+        assert entry is None or name == "Phi" or FUNCTIONS[name](z) == entry(z)
+
+
+@pytest.mark.parametrize("name", ["tanhh", "sinn", "rleu", "absz", "stepp", "Heavisid", "atann", "sofplus", "hardtan"])
+def test_a_suggestion_names_each_function_once(name):
+    with pytest.raises(InputError) as caught:
+        expression(f"{name}(z)")
+    hint = caught.value.remedy
+    assert hint.startswith("did you mean ")
+    offered = hint.removeprefix("did you mean ").removesuffix("?").split(" or ")
+    assert len({word.lower() for word in offered}) == len(offered)
+
+
+@pytest.mark.parametrize("usage", ["hardshrink(z, 0)", "softplus(z, 0)", "snake(z, -1)", "hard_sigmoid(z, -1/6)"])
+def test_parameters_that_must_be_positive(usage):
+    with pytest.raises(InputError, match="not positive"):
+        expression(usage)

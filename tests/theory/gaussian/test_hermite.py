@@ -269,3 +269,19 @@ def test_values_beyond_any_decimal_string_are_not_printed():
         coefficient(nonlinearity("sin(10**300*z)"), 3)
     with pytest.raises(InputError, match="too large for decimal digits"):
         coefficient(nonlinearity("exp(2000*z)"), 3)
+
+
+def test_the_tanh_form_of_gelu_is_another_function():
+    """c_2 of the approximation (mpmath quadrature, 30 digits) and of gelu itself differ in the third digit or later."""
+    with mpmath.workdps(30):
+        k = mpmath.sqrt(2 / mpmath.pi)
+
+        def integrand(x):
+            cubic = x + mpmath.mpf("0.044715") * x**3
+            return x / 2 * (1 + mpmath.tanh(k * cubic)) * (x * x - 1) / mpmath.sqrt(2) * mpmath.npdf(x)
+
+        truth = mpmath.quad(integrand, [-14, -4, -1, 0, 1, 4, 14])
+    found = coefficient(nonlinearity("gelu_tanh"), 2).enclosure
+    assert found.value_string(13) == "0.2992366498259"
+    assert abs(float(found.value) - float(truth)) < 1e-15
+    assert abs(float(coefficient(nonlinearity("gelu"), 2).enclosure) - float(truth)) > 1e-5

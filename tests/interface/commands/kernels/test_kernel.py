@@ -108,6 +108,9 @@ def test_digits_out_of_reach_are_exit_three(capsys):
         (("relu", "--order", "-1"), "order"),
         (("relu", "--rno", "1"), "--rho"),
         (("nosuch", "--rho", "1"), "FUNCTION"),
+        (("relu", "--with", "nosuch"), "with"),
+        (("relu", "--mean1", "x"), "mean1"),
+        (("relu", "--mean2", "1001"), "mean2"),
     ],
 )
 def test_bad_input_is_exit_two(capsys, tokens, message):
@@ -117,6 +120,71 @@ def test_bad_input_is_exit_two(capsys, tokens, message):
     assert out == ""
     assert message in err
     assert err.count("\n") == 1
+
+
+def test_two_functions_and_means(capsys):
+    status, found, _ = run(
+        capsys, "relu", "--with", "relu", "--mean1", "1/2", "--mean2", "-3/10", "--rho", "1/2", "--order", "4"
+    )
+    assert status == 0
+    assert found["value"].startswith("0.33481169351")
+    assert (found["inputs"]["with"], found["inputs"]["mean1"], found["inputs"]["mean2"]) == ("relu", "1/2", "-3/10")
+    assert found["with"] == "Max(0, z)"
+    # c_0 of the series is E f E g, by the density and the distribution function of N(0, 1).
+    means = [float(m * mpmath.ncdf(m) + mpmath.npdf(m)) for m in (0.5, -0.3)]
+    assert float(found["series"][0]["value"]) == pytest.approx(means[0] * means[1], rel=1e-14)
+    assert float(found["series"][1]["value"]) == pytest.approx(float(mpmath.ncdf(0.5) * mpmath.ncdf(-0.3)), rel=1e-14)
+    covariance = float(found["value"]) - means[0] * means[1]
+    assert float(found["covariance"]["value"]) == pytest.approx(covariance, rel=1e-13)
+    k = sp.Symbol("k")
+    general = sp.sympify(found["general_term"])
+    for c in found["series"]:
+        assert float(general.subs(k, c["k"]).evalf(20)) == pytest.approx(float(c["value"]), rel=1e-14)
+
+
+def test_the_series_of_two_functions_sums_to_the_value(capsys):
+    _, found, _ = run(
+        capsys, "tanh", "--with", "softplus", "--mean1", "-1/2", "--mean2", "2",
+        "--q11", "2", "--q12", "-1/2", "--q22", "1/3", "--order", "24", "--digits", "12",
+    )  # fmt: skip
+    r = -0.5 / (2 / 3) ** 0.5
+    total = sum(float(c["value"]) * r ** c["k"] for c in found["series"])
+    assert total == pytest.approx(float(found["value"]), abs=1e-7)
+    assert found["closed_form"] is None
+    swapped = bulkedge.kernel(
+        "softplus", q11="1/3", q12="-1/2", q22=2, with_="tanh", mean1=2, mean2=-0.5, order=1, digits=12
+    )
+    assert swapped.to_dict()["value"] == found["value"]
+
+
+def test_a_covariance_that_cancels_has_its_digits(capsys):
+    _, found, _ = run(capsys, "exp", "--mean1", "3", "--rho", "1e-20", "--order", "0")
+    truth = sp.exp(4) * (sp.exp(sp.Rational(1, 10**20)) - 1)  # E f E g = exp(1/2 + 3) exp(1/2)
+    assert float(found["covariance"]["value"]) == pytest.approx(float(truth.evalf(30)), rel=1e-14)
+    assert float(found["covariance"]["error"]) < 1e-30
+    _, independent, _ = run(capsys, "relu", "--mean1", "1", "--rho", "0", "--order", "0")
+    assert independent["covariance"] == {"value": "0", "error": "0", "exact": "0"}
+
+
+def test_latex_names_the_variables_it_uses(capsys):
+    """Nothing that is written in q11, q12, q22 is called kappa(rho)."""
+    for tokens in (("erf", "--q11", "2", "--q12", "1", "--q22", "3"), ("erf", "--q22", "2", "--with", "relu")):
+        assert main(["kernel", *tokens, "--latex"]) == 0
+        tex = capsys.readouterr().out
+        assert tex.startswith(r"\kappa(q_{11}, q_{12}, q_{22}) = ")
+        assert r"\rho" not in tex
+    assert main(["kernel", "relu", "--mean1", "1", "--latex"]) == 0
+    tex = capsys.readouterr().out
+    assert tex.startswith(r"\kappa(\rho) = ")
+    assert "q_{" not in tex
+
+
+def test_the_readable_table_names_both_functions(capsys):
+    assert main(["kernel", "relu", "--with", "abs", "--mean2", "1", "--rho", "0.3", "--order", "1"]) == 0
+    out = capsys.readouterr().out
+    assert "relu, abs at mean 1: coefficients of rho^k" in out
+    assert "covariance" in out
+    assert "E u = 0, E v = 1" in out
 
 
 def test_modes_and_python(capsys):
@@ -131,7 +199,10 @@ def test_modes_and_python(capsys):
     assert bulkedge.kernel("relu", rho="0.5").to_dict()["value"] == result.to_dict()["value"]
 
 
-@pytest.mark.parametrize("tokens", [("relu",), ("tanh",), ("gelu", "--q11", "4"), ("Abs(tanh(z))",)])
+@pytest.mark.parametrize(
+    "tokens",
+    [("relu",), ("tanh",), ("gelu", "--q11", "4"), ("Abs(tanh(z))",), ("relu", "--with", "tanh", "--mean1", "1")],
+)
 def test_picture(tmp_path: Path, tokens):
     target = tmp_path / "kernel.svg"
     assert main(["kernel", *tokens, "--order", "1", "--plot", str(target)]) == 0
