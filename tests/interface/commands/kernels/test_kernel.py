@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from fractions import Fraction
 from pathlib import Path
 
 import mpmath
@@ -12,6 +13,8 @@ import sympy as sp
 import bulkedge
 from bulkedge.cli import main
 from bulkedge.theory.functions.nonlinearity import nonlinearity
+from bulkedge.theory.numbers.enclosure import Enclosure
+from bulkedge.theory.numbers.errors import PrecisionError
 
 
 def run(capsys: pytest.CaptureFixture[str], *tokens: str) -> tuple[int, dict, str]:
@@ -89,10 +92,16 @@ def test_functions_without_a_closed_form(capsys):
     assert found["value"].startswith("0.1863244132034")
 
 
-def test_digits_out_of_reach_are_exit_three(capsys):
-    status, found, _ = run(capsys, "sqrt(Abs(z))", "--rho", "0.9", "--order", "0")
+def test_digits_out_of_reach_are_exit_three(capsys, monkeypatch):
+    """A value that misses its digits (here it is made to: which functions do changes) is printed with its error."""
+
+    def missed(*_):
+        raise PrecisionError("15 digits could not be reached", Enclosure(Fraction(1, 3), Fraction(1, 10**6)))
+
+    monkeypatch.setattr("bulkedge.commands.kernels.kernel.value", missed)
+    status, found, _ = run(capsys, "relu", "--rho", "0.9", "--order", "0")
     assert status == 3
-    assert float(found["error"]) > 0
+    assert (found["value"], found["error"]) == ("0.333333333333333", "1e-6")
     assert any("did not reach" in note for note in found["notes"])
 
 
