@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from bulkedge.numerics.functions import functions
 from bulkedge.numerics.kernels import (
     dual_kernel,
+    kernel_entries,
     kernel_matrix,
     leading,
     sphere,
@@ -251,7 +252,7 @@ def test_angular_factors_add_up_to_the_power(d, k, t):
 @given(NAMES, UNIT, st.floats(0.3, 1.5), st.floats(0.3, 1.5))
 def test_a_kernel_is_bounded_by_its_diagonal(name, r, s, t):
     f = nonlinearity(name)
-    value = float(dual_kernel.curve(f, np.array([0.95 * r]), s, t)[0])
+    value = float(kernel_entries.curve(f, np.array([0.95 * r]), s, t)[0])
     first, second = (dual_kernel.scale_coefficients(f, np.array([v]), 40) for v in (s, t))
     assert abs(value) <= math.sqrt(float(first[1][0] * second[1][0])) * (1 + 1e-6)
     expansion = dual_kernel.series(f, f, np.array([s]), np.array([t]), 0.95, 1e-9)

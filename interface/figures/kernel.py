@@ -31,7 +31,7 @@ def kernel_figure(
 def _kernels(
     functions: Sequence[Nonlinearity], s: float, t: float, other: Nonlinearity | None = None
 ) -> tuple[Figure, Table]:
-    from bulkedge.numerics.kernels.dual_kernel import curve
+    from bulkedge.numerics.kernels.kernel_entries import curve
     from bulkedge.theory.numbers.errors import ConvergenceError
 
     figure, axes = new_figure()

@@ -38,9 +38,49 @@ def _stable(expr: sp.Expr) -> sp.Expr:
     return expr.replace(sp.log(c * sp.cosh(u)), sp.log(c / 2) + _logaddexp(u, -u))
 
 
+def _right(expr: sp.Expr) -> sp.Expr | None:
+    """The same with exp(a z), a > 0, written by E = exp(-a z) over one denominator, for z > 0; None without one.
+
+    e^z/(e^z + 1) is inf/inf beyond z = 709; 1/(1 + E) is not.
+    """
+    denominators = [e for e in sp.preorder_traversal(expr) if e.is_Pow and e.exp.is_negative and e.base is not sp.E]
+    if not any(e.base.has(sp.exp, sp.sinh, sp.cosh) for e in denominators):
+        return None
+    opened = expr.rewrite([sp.sinh, sp.cosh], sp.exp)
+    rates: dict[sp.Expr, sp.Expr] = {}
+    for e in opened.atoms(sp.exp):
+        rate = sp.diff(e.exp, z)
+        if rate.is_Rational:
+            rates[e] = rate
+    if not rates:
+        return None
+    unit = functools.reduce(lambda a, b: sp.gcd(a, b), (abs(r) for r in rates.values()))
+    E = sp.Dummy("E", positive=True)
+    small = opened.xreplace({e: sp.exp(e.exp.subs(z, 0)) * E ** (-r / unit) for e, r in rates.items()})
+    return sp.together(small).subs(E, sp.exp(-unit * z))
+
+
 def _lambdified(expr: sp.Expr) -> Vectorised:
+    stable = _stable(expr)
+    right = _right(stable)
+    if right is None:
+        return _compiled(stable)
+    mirrored = _right(stable.subs(z, -z))
+    left = stable if mirrored is None else mirrored.subs(z, -z)
+    below, above = _compiled(left), _compiled(right)
+
+    def evaluate(x: Array) -> Array:
+        found = np.empty_like(x)
+        negative = x < 0
+        found[negative], found[~negative] = below(x[negative]), above(x[~negative])
+        return found
+
+    return evaluate
+
+
+def _compiled(expr: sp.Expr) -> Vectorised:
     modules: list[Any] = [{"erf": scipy.special.erf, "logaddexp": np.logaddexp}, "scipy", "numpy"]
-    f = sp.lambdify(z, _stable(expr), modules=modules, cse=True)
+    f = sp.lambdify(z, expr, modules=modules, cse=True)
     if not expr.has(z):
         value = float(expr)
         return lambda x: np.full_like(x, value)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import functools
 from numbers import Real
 from typing import Any
 
@@ -10,15 +10,14 @@ import numpy as np
 import numpy.typing as npt
 import sympy as sp
 
-from bulkedge.numerics.functions.functions import gauss_nodes, vectorised
-from bulkedge.numerics.kernels.dual_kernel import SMALLEST, closed_form, series
-from bulkedge.theory.functions.nonlinearity import Nonlinearity, nonlinearity, product
+from bulkedge.numerics.gaussian.plane import delta_mean, line_nodes, resolved
+from bulkedge.numerics.kernels.kernel_entries import Entries, Spread
+from bulkedge.theory.functions.nonlinearity import Nonlinearity, nonlinearity
 from bulkedge.theory.functions.parse import choice, shorten
 from bulkedge.theory.kernels.kernel_value import value_at_zero
 from bulkedge.theory.numbers.errors import InputError
 
 Array = npt.NDArray[Any]
-Block = Callable[[slice, slice, Array], Array]
 
 KINDS = ("conjugate", "derivative", "tangent")
 # Elements of a block of rows: a few of its temporaries fit a core's cache.
@@ -39,13 +38,18 @@ def kernel_matrix(
 
     Formula: conjugate K = E[sigma(w.x) sigma(w.y)], w ~ N(0, weight_variance I); derivative: sigma' for sigma; tangent
     K + readout_variance x.y E[sigma'(w.x) sigma'(w.y)].
-    Valid for: any function of the catalogue or expression in z; rows of zeros included.
+    Valid for: any function of the catalogue or expression in z, at any norms at which it is square integrable; rows of
+    zeros, equal and opposite rows included.
     Shapes/units: X is n x d, Y is m x d, the result n x m, float32 if both are, else float64.
     Convention: weight_variance = 1 takes x.y as it is; 1/d is paper O's (and neural-tangents') scaling.
-    Accuracy: rounding for functions with a closed form; else `tolerance` relative to sqrt(K_xx K_yy), 1e-12 by default
-    (1e-6 in float32). Symmetric bit by bit for Y = None; the diagonal is E sigma(|x| z)^2, not that of a rounded angle.
+    Accuracy: 1e-12 of sqrt(K_xx K_yy) (1e-6 in float32), or `tolerance` where there is no closed form: a closed form is
+    used where a bound of its rounding is below that, else quadrature, or a table of it where entries are many. Entries
+    at the extremes of the data (norms, correlations nearest +-1) are compared with certified enclosures first.
+    Symmetric bit by bit for Y = None; the diagonal is E sigma(|x| z)^2, not that of a rounded angle.
     Memory: the result and a bounded buffer.
-    Errors: InputError for NaN or infinite rows, mismatched dimensions, an unknown kind; ConvergenceError.
+    Errors: InputError for NaN or infinite rows, mismatched dimensions, an unknown kind, norms at which the function is
+    not square integrable or the result leaves the floats, the derivative kernel of a jump at parallel rows;
+    ConvergenceError where the digits are not reached (kinks away from zero, no closed form and many rows).
     Source: K1, K3.
 
     As a precomputed kernel of scikit-learn:
@@ -70,13 +74,13 @@ def kernel_matrix(
         _positive("tolerance", tolerance)
     data = _Data(x, y, weight_variance)
     if kind == "conjugate":
-        return data.filled(_Kernel(f, f, data, tolerance))
+        return data.filled(f, f, tolerance)
     slope = f.derivative()
     if kind == "derivative":
-        return data.filled(_Kernel(slope, slope, data, tolerance))
+        return data.filled(slope, slope, tolerance)
     inner = data.gram()
-    result = data.filled(_Kernel(f, f, data, tolerance))
-    inner *= readout_variance * data.filled(_Kernel(slope, slope, data, tolerance))
+    result = data.filled(f, f, tolerance)
+    inner *= readout_variance * data.filled(slope, slope, tolerance)
     result += inner
     return result
 
@@ -93,7 +97,7 @@ def kernel_gradient(
     """The gradient of the conjugate kernel's matrix with respect to the rows of X.
 
     Formula: dK_ij/dx_i = weight_variance (E[sigma'(u) sigma'(v)] y_j + E[sigma''(u) sigma(v)] x_i).
-    Valid for: functions without jumps, kinked ones where their kernel has a closed form. At identical inputs it is
+    Valid for: functions without jumps. At identical inputs it is
     finite (the angle is not differentiated). A row of zeros, where the gradient of a kinked kernel has no direction,
     takes its regular part only.
     Shapes/units: with a cotangent G (n x m) the gradient of sum_ij G_ij K_ij, n x d; for Y = None both places of X
@@ -109,8 +113,8 @@ def kernel_gradient(
     if tolerance is not None:
         _positive("tolerance", tolerance)
     data = _Data(x, y, weight_variance)
-    mixed = data.filled(_Kernel(slope, slope, data, tolerance))
-    own = data.filled(_Kernel(bend, f, data, tolerance, at_zero=False))
+    mixed = data.filled(slope, slope, tolerance)
+    own = data.filled(bend, f, tolerance, at_zero=False)
     if cotangent is None:
         jacobian: Array = weight_variance * (mixed[:, :, None] * y[None] + own[:, :, None] * x[:, None])
         return jacobian
@@ -136,25 +140,47 @@ class _Data:
         self.x, self.y, self.variance = x, y, variance
         self.symmetric = y is x
         root = np.sqrt(variance).astype(x.dtype)
-        norms_x = np.sqrt(np.einsum("ij,ij->i", x, x))
-        self.norms_x, self.norms_y = norms_x, norms_x if self.symmetric else np.sqrt(np.einsum("ij,ij->i", y, y))
+        norms_x = _lengths(x)
+        self.norms_x, self.norms_y = norms_x, norms_x if self.symmetric else _lengths(y)
         self.s, self.t = root * self.norms_x, root * self.norms_y
+
+    @property
+    def empty(self) -> bool:
+        """Whether there is no entry."""
+        return not (len(self.x) and len(self.y))
 
     def gram(self) -> Array:
         """x.y; numpy takes the symmetric product (half the work) when both are one array."""
         product: Array = self.x @ self.y.T
         return product
 
-    def largest(self) -> float:
-        """The largest correlation in size off the diagonal."""
-        top = 0.0
+    @functools.cached_property
+    def _extremes(self) -> tuple[Spread, float]:
+        """What `spread` and `largest` say, in one pass."""
+        count, low, high = 0, 1.0, -1.0
         for rows, columns, r in self.blocks(self.gram(), self.symmetric):
-            size = np.abs(r)
-            if self.symmetric:
-                shared = np.arange(rows.stop - rows.start)
-                size[shared, shared + rows.start - columns.start] = 0
-            top = max(top, float(size.max(initial=0.0)))
-        return min(top, 1.0)
+            inside = r[self.needed(rows, columns, self.symmetric) & (np.abs(r) < 1)]
+            count += len(inside)
+            low, high = min(low, float(inside.min(initial=1.0))), max(high, float(inside.max(initial=-1.0)))
+        if not count:
+            return Spread(0, np.pi / 2, np.pi / 2), 0.0
+        angles = [float(np.arctan2(np.sqrt((1 - r) * (1 + r)), r)) for r in (high, low)]
+        return Spread(count, *angles), max(abs(low), abs(high))
+
+    def spread(self) -> Spread:
+        """How many entries there are off the diagonal, and their angles."""
+        return self._extremes[0]
+
+    def largest(self) -> float:
+        """The largest correlation in size below one."""
+        return self._extremes[1]
+
+    def needed(self, rows: slice, columns: slice, upper: bool) -> Array:
+        """The entries of a block that belong to rows that are not zero, of a symmetric matrix its upper triangle."""
+        mask: Array = (self.norms_x[rows, None] != 0) & (self.norms_y[columns] != 0)
+        if upper:
+            mask = mask & (np.arange(rows.start, rows.stop)[:, None] <= np.arange(columns.start, columns.stop))
+        return mask
 
     def blocks(self, gram: Array, upper: bool) -> Any:
         """Row blocks (rows, columns, correlations), the upper part only or all; correlations are in place."""
@@ -172,86 +198,125 @@ class _Data:
             near = np.abs(r) > 1 - 4 * np.finfo(r.dtype).eps
             if near.any():
                 r[near] = np.sign(r[near])
-            yield rows, columns, r
-
-    def filled(self, kernel: _Kernel) -> Array:
-        """The kernel's matrix, in the memory of the inner products."""
-        result = self.gram()
-        if self.symmetric:
-            # Exactly one on the diagonal: the rounded angle between a row and itself is not zero.
-            np.fill_diagonal(result, self.norms_x * self.norms_x)
-        # E[f(u) g(v)] of two different functions is not symmetric, even on one set of rows.
-        upper = self.symmetric and kernel.f == kernel.g
-        for rows, columns, r in self.blocks(result, upper):
             if self.symmetric:
+                # Exactly one on the diagonal: the rounded angle between a row and itself is not zero.
                 shared = np.arange(rows.stop - rows.start)
                 r[shared, shared + rows.start - columns.start] = 1
-            r[...] = kernel.block(rows, columns, r)
+            yield rows, columns, r
+
+    def filled(self, f: Nonlinearity, g: Nonlinearity, tolerance: float | None, at_zero: bool = True) -> Array:
+        """The kernel's matrix, in the memory of the inner products.
+
+        With `at_zero` False rows of zeros (not columns) give zero.
+        """
+        result = self.gram()
+        if self.empty:
+            return result
+        default = 1e-12 if result.dtype == np.float64 else 1e-6
+        # Rows of zeros are filled at the end; meanwhile they pass for one of the other rows.
+        s, t = (np.where(v == 0, v.max() if v.any() else 1, v) for v in (self.s, self.t))
+        wanted = default if tolerance is None else tolerance
+        entries = Entries(f, g, s, t, wanted, self.spread, self.largest)
+        # E[f(u) g(v)] of two different functions is not symmetric, even on one set of rows.
+        upper = self.symmetric and f == g
+        extremes = _Extremes(entries)
+        for rows, columns, r in self.blocks(result, upper):
+            needed = self.needed(rows, columns, upper)
+            values = entries.block(rows, columns, r, needed)
+            extremes.see(rows, columns, r, values, needed)
+            r[...] = values
             if upper:
                 inside = rows.stop - rows.start
                 lower = np.tril_indices(inside, -1)
                 r[lower] = r[:, :inside].T[lower]
                 result[rows.stop :, rows] = r[:, inside:].T
-        if self.symmetric and kernel.closed is None:
-            # The series was cut for the correlations off the diagonal.
-            kernel.fill_diagonal(result)
-        kernel.zerorows(result)
+        extremes.prove()
+        self._zero_rows(result, f, g, at_zero)
         return result
 
-
-class _Kernel:
-    """E[f(s z1) g(t z2)] over blocks of correlations: the closed form, or the series."""
-
-    def __init__(
-        self, f: Nonlinearity, g: Nonlinearity, data: _Data, tolerance: float | None, at_zero: bool = True
-    ) -> None:
-        self.f, self.g, self.data, self.at_zero = f, g, data, at_zero
-        # Any positive scale in the place of zero; rows of zeros are overwritten at the end.
-        self.s, self.t = (np.where(v == 0, 1, v) for v in (data.s, data.t))
-        self.closed = closed_form(f, g)
-        if self.closed is None:
-            default = 1e-12 if data.x.dtype == np.float64 else 1e-6
-            wanted = default if tolerance is None else tolerance
-            self.series = series(f, g, self.s.astype(float), self.t.astype(float), data.largest(), wanted)
-
-    def fill_diagonal(self, result: Array) -> None:
-        """E f(s z) g(s z) on the diagonal, by quadrature (where the product is a function)."""
-        h = product(self.f, self.g)
-        if not h.deltas:
-            np.fill_diagonal(result, _means(h, self.s))
-
-    def block(self, rows: slice, columns: slice, r: Array) -> Array:
-        """The kernel on a block."""
-        if self.closed is None:
-            return self.series(rows, columns, r)
-        c = np.sqrt((1 - r) * (1 + r))
-        np.maximum(c, SMALLEST, out=c)
-        return self.closed(self.s[rows, None], self.t[columns], r, c)
-
-    def zerorows(self, result: Array) -> None:
+    def _zero_rows(self, result: Array, f: Nonlinearity, g: Nonlinearity, at_zero: bool) -> None:
         """Overwrite rows and columns of zero inputs: f(0) E g(t z), at a jump the mean of the two sides."""
-        for scales, others, h, own, axis in (
-            (self.data.s, self.data.t, self.g, self.f, 0),
-            (self.data.t, self.data.s, self.f, self.g, 1),
-        ):
+        for scales, others, h, own, axis in ((self.s, self.t, g, f, 0), (self.t, self.s, f, g, 1)):
             zero = np.flatnonzero(scales == 0)
             if not len(zero):
                 continue
-            line = float(value_at_zero(own)) * _means(h, others) if self.at_zero else np.zeros(len(others))
             if axis == 0:
-                result[zero] = line
+                result[zero] = float(value_at_zero(own)) * _means(h, others) if at_zero else 0.0
             else:
-                result[:, zero] = line[:, None]
+                at = np.flatnonzero(others) if not at_zero else np.arange(len(others))
+                if len(at):
+                    line = float(value_at_zero(own)) * _means(h, others[at])
+                    result[np.ix_(at, zero)] = line[:, None]
+
+
+class _Extremes:
+    """The entries at the extremes of the data, and their comparison with enclosures.
+
+    Kept: the largest and smallest correlation inside (-1, 1), the largest and smallest product of scales.
+    """
+
+    def __init__(self, entries: Entries) -> None:
+        self.entries = entries
+        self.best: dict[str, tuple[float, int, int, float, float]] = {}
+
+    def see(self, rows: slice, columns: slice, r: Array, values: Array, needed: Array) -> None:
+        """Take a block into account, before it is overwritten."""
+        if not needed.any():
+            return
+        bad = needed & ~np.isfinite(values)
+        if bad.any():
+            i, j = (int(k[0]) for k in np.nonzero(bad))
+            raise InputError(
+                "X", f"entry ({i + rows.start}, {j + columns.start}) is beyond the largest float", "scale the rows down"
+            )
+        if self.entries.norms is None:
+            return  # polynomials and homogeneous functions are proved once and for all
+        size = np.outer(self.entries.s[rows], self.entries.t[columns])
+        inside = needed & (np.abs(r) < 1)
+        for name, measure, mask in (("near", r, inside), ("opposite", -r, inside), ("long", size, needed)):
+            if mask.any():
+                self._keep(name, np.where(mask, measure, -np.inf), rows, columns, r, values)
+        self._keep("short", np.where(needed, -size, -np.inf), rows, columns, r, values)
+
+    def _keep(self, name: str, measure: Array, rows: slice, columns: slice, r: Array, values: Array) -> None:
+        i, j = (int(k) for k in np.unravel_index(np.argmax(measure), measure.shape))
+        top = float(measure[i, j])
+        if name not in self.best or top > self.best[name][0]:
+            self.best[name] = (top, i + rows.start, j + columns.start, float(r[i, j]), float(values[i, j]))
+
+    def prove(self) -> None:
+        """Raise ConvergenceError unless the entries kept lie at their enclosures."""
+        for _, i, j, r, found in self.best.values():
+            self.entries.prove(i, j, r, found)
+
+
+def _lengths(x: Array) -> Array:
+    """The rows' norms; zero where the square leaves the floats downwards (such a row counts as zero).
+
+    Errors: InputError where it leaves them upwards.
+    """
+    with np.errstate(over="ignore", under="ignore"):
+        squares = np.einsum("ij,ij->i", x, x)
+    if not np.isfinite(squares).all():
+        row = int(np.argmin(np.isfinite(squares)))
+        raise InputError("X", f"the squared norm of row {row} is beyond the largest float", "scale the rows down")
+    # Below this a square has lost digits, and a product with another row may have.
+    lengths: Array = np.where(squares < np.finfo(x.dtype).tiny / np.finfo(x.dtype).eps, 0, np.sqrt(squares))
+    return lengths
 
 
 def _means(f: Nonlinearity, scales: Array) -> Array:
-    """E f(t z) for each scale."""
+    """E f(t z) for each scale, deltas included; f(0) at scale zero."""
     unique, where = np.unique(scales, return_inverse=True)
-    values, kinks = vectorised(f), [float(b) for b in f.kinks]
     means = np.empty(len(unique))
-    for i, t in enumerate(unique):
-        x, w = gauss_nodes([b / t for b in kinks] if t > 0 else ())
-        means[i] = float(w @ values(float(t) * x)) if t > 0 else float(value_at_zero(f))
+    positive = unique[unique > 0].astype(float)
+    part = resolved(f, float(positive[0]), float(positive[-1])) if len(positive) else None
+    for i, t in enumerate(unique.astype(float)):
+        if t == 0 or part is None:
+            means[i] = float(value_at_zero(f))
+            continue
+        x, w = line_nodes(((part, t),))
+        means[i] = float(w @ part.values(t * x)) + delta_mean(f, t)
     return means[where]
 
 

@@ -14,10 +14,13 @@ from dataclasses import dataclass, replace
 import sympy as sp
 
 from bulkedge.theory.functions.nonlinearity import Delta, Nonlinearity
+from bulkedge.theory.gaussian import quadrant
 from bulkedge.theory.gaussian.bivariate import Cut, Pair, moment
 from bulkedge.theory.numbers.symbols import q11, q12, q22, z
 
 _ZERO, _ONE = sp.Integer(0), sp.Integer(1)
+# Total degree beyond which monomials are left to the recurrence in numbers (theory.gaussian.quadrant).
+_SHORT = 12
 
 
 @dataclass(frozen=True)
@@ -125,8 +128,15 @@ def dual_of_terms(f: tuple[Term, ...], g: tuple[Term, ...]) -> sp.Expr:
 
 @functools.lru_cache(maxsize=4096)
 def _dual(a: Term, b: Term) -> sp.Expr:
+    if a.power + b.power > _SHORT and _monomial(a) and _monomial(b):
+        return quadrant.in_covariances(a.power, b.power, a.slope != 0, b.slope != 0)
     pair, weight = _tilted(a, b)
     return weight * moment(a.power, b.power, pair)
+
+
+def _monomial(t: Term) -> bool:
+    """Whether a term is z^n, on the whole line or above zero."""
+    return t.tilt == t.gauss == t.noise == t.threshold == 0 and t.slope in (0, 1)
 
 
 def _tilted(a: Term, b: Term) -> tuple[Pair, sp.Expr]:

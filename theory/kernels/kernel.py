@@ -31,6 +31,7 @@ e = sp.Symbol("e", positive=True)
 
 GUARD_RHO, GUARD_DEGREE, GUARD_DIGITS = Fraction(2, 5), 8, 8  # of `agrees`
 
+LONG = 12  # the total degree of two polynomials beyond which their kernel is not multiplied out
 UNIT = {q11: sp.Integer(1), q22: sp.Integer(1), q12: rho}
 
 
@@ -43,8 +44,29 @@ def dual(f: Nonlinearity, g: Nonlinearity | None = None) -> sp.Expr | None:
     functions and their products have a closed form; tanh, the logistic function and their like have none.
     Source: K1, K3.
     """
-    raw = _raw(f, f if g is None else g)
-    return raw if raw is None or raw.has(sp.hyper) else tidied(raw)
+    g = f if g is None else g
+    raw = _raw(f, g)
+    # Two long polynomials stay factored degree by degree; multiplied out they would have thousands of terms.
+    return raw if raw is None or raw.has(sp.hyper) or _long_polynomials(f, g) else tidied(raw)
+
+
+def _long_polynomials(f: Nonlinearity, g: Nonlinearity) -> bool:
+    return f.degree is not None and g.degree is not None and f.degree + g.degree > LONG
+
+
+def _dual_of_polynomials(f: Nonlinearity, g: Nonlinearity) -> sp.Expr:
+    """sum_k q12^k a_k(q11) b_k(q22)/k!, a_k = E[f(sqrt(q) z) He_k(z)]/q^(k/2) = sum_j p_(k+2j) (k+2j)!/(2^j j!) q^j."""
+
+    def series(h: Nonlinearity, q: sp.Symbol) -> list[sp.Expr]:
+        p = sp.Poly(h.pieces[0].expr, z).all_coeffs()[::-1]
+        return [
+            sp.Add(*(p[m] * factorial(m) / (2 ** ((m - k) // 2) * factorial((m - k) // 2)) * q ** ((m - k) // 2)
+                     for m in range(k, len(p), 2)))
+            for k in range(len(p))
+        ]  # fmt: skip
+
+    pairs = zip(series(f, q11), series(g, q22), strict=False)
+    return sp.Add(*(a * b * q12**n / factorial(n) for n, (a, b) in enumerate(pairs)))
 
 
 def dual_of_correlation(f: Nonlinearity, g: Nonlinearity | None = None) -> sp.Expr | None:
@@ -58,6 +80,8 @@ def dual_of_correlation(f: Nonlinearity, g: Nonlinearity | None = None) -> sp.Ex
 
 @functools.lru_cache(maxsize=512)
 def _raw(f: Nonlinearity, g: Nonlinearity) -> sp.Expr | None:
+    if _long_polynomials(f, g):
+        return _dual_of_polynomials(f, g)
     tf, tg = terms(f), terms(g)
     if tf is None or tg is None:
         closed = power_dual(f, g)

@@ -5,14 +5,8 @@ import pytest
 import scipy.stats
 import sympy as sp
 
-from bulkedge.numerics.kernels.dual_kernel import (
-    affine,
-    bivariate_cdf,
-    closed_form,
-    curve,
-    scale_coefficients,
-    series,
-)
+from bulkedge.numerics.kernels.dual_kernel import affine, bivariate_cdf, closed_form, scale_coefficients, series
+from bulkedge.numerics.kernels.kernel_entries import curve
 from bulkedge.theory.functions.nonlinearity import nonlinearity
 from bulkedge.theory.gaussian.bivariate import Phi2
 from bulkedge.theory.gaussian.hermite import coefficients
