@@ -69,6 +69,7 @@ def _check_size(size: int, beta: int) -> None:
         raise InputError("beta", f"{beta!r} is neither 1 (real) nor 2 (complex)", "give 1 or 2")
 
 
+_FEWEST = 4  # of rows or columns that have an edge
 _CENTRE = {"rectangular": 0.0, "covariance": 1.0, "wigner": 0.0}  # of the thresholds; the ratio for wishart
 
 
@@ -168,13 +169,15 @@ class SpikedModel:
         _check_size(size, beta)
         side = self._side(self._outward(float(strength)), size)
         if side is None:
-            raise InputError("strength", "pulls to a side of the bulk that has no edge", "give a strength above it")
+            raise InputError(
+                "strength", "pulls to a side of the bulk without a soft edge", "give a larger size or strength"
+            )
         w, stretch = self._place(float(strength), side, size, beta)
         return side.scale * stretch * transition.moments(w, beta)[1]
 
-    def has_edge(self, strength: float) -> bool:
-        """Whether the side of the bulk that a strength pulls to has a soft edge, as `spread` needs."""
-        return self._side(self._outward(float(strength)), 1) is not None
+    def has_edge(self, strength: float, size: int) -> bool:
+        """Whether the side of the bulk that a strength pulls to has a soft edge at this size, as `spread` needs."""
+        return self._side(self._outward(float(strength)), size) is not None
 
     def is_strong(self, strength: float, size: int) -> bool:
         """Whether a strength is so far above the threshold that `spread` is `sd`."""
@@ -213,6 +216,9 @@ class SpikedModel:
     def _side(self, outward: float, size: int) -> _Side | None:
         """The edge on one side of the bulk, its threshold and its scale; None where it is not soft."""
         root = self.ratio**0.5
+        other = size if self.law.name == "wigner" else self.ratio * size
+        if min(size, other) < _FEWEST:  # a handful of eigenvalues has no edge: the outlier is all there is
+            return None
         edge = self.edges[1 if outward > 0 else 0]
         if self.law.name == "wigner":
             unit, threshold, shift = 1.0, outward, -1 / (2 * size)
@@ -297,7 +303,7 @@ class SpikedModel:
         # From the end that is near: (1 + level)/2 in floats would be 1/2, or 1, long before the level is 0 or 1.
         quantile = -float(ndtri(float((1 - level) / 2))) if level > 0.5 else float(np.sqrt(2) * erfinv(float(level)))
         base = self.scale * _CENTRE.get(self.law.name, self.ratio)
-        threshold = base + self.scale * outward * self.ratio**0.5
+        threshold = base + self.scale * outward * self.ratio ** {"rectangular": 0.25}.get(self.law.name, 0.5)
 
         def gap(strength: float, sign: float) -> float:
             position = float(self.outlier(strength)) + sign * outward * quantile * float(

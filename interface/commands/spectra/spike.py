@@ -252,7 +252,7 @@ def spike(
 
 def _near_threshold(model: SpikedModel, strength: float, size: int) -> float | None:
     """The spread of the extreme value where it is not that of a strong spike, else None."""
-    if not model.has_edge(strength) or model.is_strong(strength, size):
+    if not model.has_edge(strength, size) or model.is_strong(strength, size):
         return None
     return model.spread(strength, size)
 

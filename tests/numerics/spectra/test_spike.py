@@ -71,7 +71,7 @@ def test_intervals_of_strong_spikes_cover_as_often_as_they_say(model, strength):
         assert interval.lower < interval.value < interval.upper
         covered += interval.lower <= strength <= interval.upper
     assert abs(covered / trials - level) < 4 * math.sqrt(level * (1 - level) / trials)
-    if model.has_edge(strength):
+    if model.has_edge(strength, size):
         assert model.spread(strength, size) == pytest.approx(sd, rel=1e-9)
 
 
@@ -140,6 +140,14 @@ def test_interval_of_a_spike_far_below_the_bulk_stays_positive():
     assert 0 < interval.lower < 0.01 < interval.upper < 1
     # Twenty samples of ten variables have such an eigenvalue once in 300 times without any spike.
     assert model.interval(float(model.outlier(0.01)), 20, level=0.999).upper == 1
+
+
+def test_a_handful_of_columns_has_no_edge():
+    """N = 1: the singular value is the length of a noisy vector, far from any Tracy-Widom law."""
+    model = spike.rectangular(0.01)
+    assert not model.has_edge(1.0, 100)
+    found = model.interval(float(model.outlier(1.0)), 100)
+    assert 0.7 < found.lower < 1 < found.upper < 1.3
 
 
 def test_several_spikes_are_the_singular_triples_of_their_sum():
