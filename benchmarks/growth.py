@@ -341,6 +341,18 @@ PATHS = {
 # The modules of numerics/ in which nothing grows: no path leads there, for the reason given.
 LIGHT = {
     "adam": "one reference network of fixed size",
+    "array_file": "reads a file once",
+    "checkpoint_file": "reads a tensor of a file once",
+    "csv_matrix": "reads a file once",
+    "tensor": "one tensor as it is stored",
+    "weight_files": "reads a file once",
+    "further_edges": "one spectrum more than the report of weights above",
+    "null_edge": "a line through ten values",
+    "separable": "a search in one scalar over sums of the levels",
+    "screenot": "one search over sums of the singular values",
+    "shrinkage": "two by two blocks",
+    "spectral_measures": "sums over the singular values; the tail's test is of fixed size",
+    "subspaces": "one decomposition more than the report of weights above",
     "alignment": "quadrature on a fixed grid",
     "batch_spectrum": "ten points of a scalar equation",
     "check": "arithmetic on the trials' results",
