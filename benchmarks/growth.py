@@ -21,6 +21,8 @@ import numpy as np
 
 from benchmarks.benchmark import Benchmark
 from benchmarks.hermite import forget
+from bulkedge.numerics.equivalents.equivalent import values as equivalent_values
+from bulkedge.numerics.equivalents.equivalent_simulation import simulated
 from bulkedge.numerics.kernels.batch_average import distance
 from bulkedge.numerics.kernels.kernel_matrix import kernel_matrix
 from bulkedge.numerics.kernels.spiked_kernel import leading_eigenpair, spiked_kernel_matrix
@@ -50,6 +52,7 @@ from bulkedge.numerics.steps.second_step import regress, second_weights
 from bulkedge.numerics.trials.runner import Runner
 from bulkedge.numerics.trials.store import Store
 from bulkedge.numerics.weights.weights import analyse
+from bulkedge.theory.equivalents.equivalent import declare, read
 from bulkedge.theory.functions.nonlinearity import nonlinearity
 from bulkedge.theory.gaussian import hermite
 from bulkedge.theory.kernels.sphere import eigenvalues
@@ -161,6 +164,18 @@ def _rows(n: int, d: int = 100) -> np.ndarray[Any, Any]:
 
 def _kernel(n: int, function: str) -> Work:
     return functools.partial(kernel_matrix, _rows(n), nonlinearity=function, weight_variance=0.01)
+
+
+def _equivalent(points: int) -> Work:
+    model = declare("X: n x d, 1/n", size="n=2,d=1", positive="lam")
+    theory = read("tr(inv(X.T*X + lam))", model)
+    return functools.partial(equivalent_values, theory, {}, {"lam": np.linspace(0.1, 2, points)})
+
+
+def _expression(d: int) -> Work:
+    model = declare(["X: n x d, 1", "e: n x 1, 1"], size="n=2,d=1")
+    theory = read("let b = inv(X.T*X/n + 1)*X.T*e/n; b.T*b", model)
+    return lambda: simulated(theory, {}, d, 2, 0)
 
 
 def _sector(d: int) -> Work:
@@ -311,6 +326,8 @@ PATHS = {
     "series": Path(
         "kernel matrix of tanh, d = 100", "n", ladder(400, 4000), 2, functools.partial(_kernel, function="tanh")
     ),
+    "equivalent": Path("an equivalent, points of its regularisation", "points", ladder(20, 200), 1, _equivalent),
+    "expression": Path("one draw of a ridge regression as typed, n = 2 d", "d", ladder(100, 1000), 3, _expression),
     "sector": Path("exact spectrum of a spiked kernel, a sector", "d", ladder(100, 1000), 0, _sector),
     "sphere": Path("enclosed eigenvalues on the sphere", "degree", ladder(100, 1000), 1, _sphere, forget),
     "curve": Path("O3, step sizes", "points", ladder(3 * 10**5, 3 * 10**6), 1, functools.partial(_curve, by="step")),

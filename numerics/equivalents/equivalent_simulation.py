@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from bulkedge.numerics.trials.check import Check, Control, Ladder
 from bulkedge.numerics.trials.estimate import Estimate
+from bulkedge.numerics.trials.stream import stream
 from bulkedge.theory.equivalents import matrix_expression as mx
 from bulkedge.theory.equivalents.equivalent import Equivalent
 from bulkedge.theory.functions import parse
@@ -70,6 +71,7 @@ def simulated(
     return Simulated(Estimate.from_samples(draws), common, tuple(sizes.items()))
 
 
+@stream("E2.ridge")
 def expression_trial(
     question: mx.Question,
     values: tuple[tuple[sp.Symbol, sp.Rational], ...],

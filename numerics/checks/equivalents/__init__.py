@@ -1,0 +1,1 @@
+"""Equivalents: rational expressions in Gaussian matrices, their linearisation, fixed points, laws and checks."""
