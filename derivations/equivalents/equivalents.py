@@ -8,7 +8,7 @@ import sympy as sp
 
 from bulkedge.derivations.engine.derivation import Apply, Derivation, Given, Root, Step, Substitute
 from bulkedge.theory.equivalents import equivalent_statements as es
-from bulkedge.theory.numbers.symbols import alpha, c, mu1_star
+from bulkedge.theory.numbers.symbols import alpha, c, lam, mu1_star
 
 _x, _s, _r = sp.symbols("x s r", positive=True)
 
@@ -16,7 +16,7 @@ _x, _s, _r = sp.symbols("x s r", positive=True)
 def _pencil() -> Iterator[Step]:
     pencil = es.marchenko_pastur_equivalent().system.pencil
     field = pencil.field
-    at = dict(zip(field.symbols, (es.lam, c), strict=True))
+    at = dict(zip(field.symbols, (lam, c), strict=True))
 
     def cell(i: int, j: int) -> sp.Expr:
         entry = pencil.entries.get((i, j), {})
@@ -29,7 +29,7 @@ def _pencil() -> Iterator[Step]:
         u.as_expr() * v.as_expr() * matrix.inv()[j, i],
         reason="the reduced pencil of tr (X^T X + lam)^-1, its inverse at a number x in place of X",
     )
-    yield Step(1 / (_x**2 + es.lam), "=", "is the expression: the realisation is right")
+    yield Step(1 / (_x**2 + lam), "=", "is the expression: the realisation is right")
     one, two = es.dyson_pair()
     yield Step(two, Given(), "the Dyson equation of the pencil in the samples' block, as the engine derives it")
     yield Step(1 / (1 + c * es.trace_d), Root(es.trace_n), "linear in g_n")
