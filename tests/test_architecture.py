@@ -168,3 +168,12 @@ def test_public_names_load():
         assert getattr(bulkedge, name) is not None
     with pytest.raises(AttributeError, match="hermit"):
         _ = bulkedge.hermit
+
+
+def test_extreme_arguments_know_every_command():
+    """A new command without a call to vary stops the collection of tests/interface/test_guard.py."""
+    import argument_fuzz
+
+    from bulkedge.commands import COMMANDS
+
+    assert argument_fuzz.CALLS.keys() == COMMANDS.keys()

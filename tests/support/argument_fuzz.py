@@ -48,6 +48,8 @@ CALLS: dict[str, tuple[tuple[str, ...], ...]] = {
     "floor": (("relu", "z"),),
     "weights": (("FILE",),),
     "check": (("H4", "--jobs", "1"),),
+    "functions": ((),),
+    "conventions": ((),),
     "list": ((),),
     "show": (("H1",),),
     "figure": ((),),
