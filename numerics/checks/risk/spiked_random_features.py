@@ -58,9 +58,9 @@ def trained_trial(rng: object, size: int) -> dict[str, float]:
     )
 
 
-def _second_route(name: str, width: float) -> Check:
+def _second_route(id: str, width: float) -> Check:
     return Check(
-        id=f"C1.{name}",
+        id=id,
         claim=f"the corrected equations at p/d = {width:g} are those of conditional Gaussian equivalence",
         source="P5, fixed-point equations; C1",
         predict=functools.partial(_predicted, width, False),
@@ -71,8 +71,8 @@ def _second_route(name: str, width: float) -> Check:
 
 
 CHECKS = (
-    _second_route("narrow", NARROW),
-    _second_route("wide", WIDE),
+    _second_route("C1.narrow", NARROW),
+    _second_route("C1.wide", WIDE),
     Check(
         id="C1.trained",
         claim="test risk of networks trained by one maximal step, p/d = 2, constant readout",

@@ -57,12 +57,12 @@ def _cumulants(first: float, second: float) -> Callable[[int], float]:
     return of
 
 
-def _checks(ratio: float, scale: float, side: str) -> tuple[Check, ...]:
+def _checks(ids: tuple[str, str, str, str], ratio: float, scale: float) -> tuple[Check, ...]:
     law, exchanged = MarchenkoPastur(ratio, scale), MarchenkoPastur(1 / ratio, scale)
     trial = partial(spectrum, ratio=ratio, scale=scale)
 
     def check(
-        part: str,
+        id: str,
         component: str,
         claim: str,
         of: Callable[[MarchenkoPastur], float],
@@ -70,7 +70,7 @@ def _checks(ratio: float, scale: float, side: str) -> tuple[Check, ...]:
         rate: float = 1,
     ) -> Check:
         return Check(
-            id=f"R1.{part}.{side}",
+            id=id,
             claim=f"{claim} at ratio {ratio:g}, scale {scale:g}",
             source=_SOURCE,
             predict=partial(of, law),
@@ -79,20 +79,21 @@ def _checks(ratio: float, scale: float, side: str) -> tuple[Check, ...]:
             control=Control("ratio n/p instead of p/n", partial(of, exchanged)),
         )
 
+    moment, cdf, stieltjes, edge = ids
     return (
         # Linear statistics are O(1/n) away; the slower rate is a bound, for the reason given at the edge.
-        check("moment", "third", "third moment", lambda m: m.moment(3), 0.08 * law.moment(3), rate=1 / 2),
-        check("cdf", "below", "share of eigenvalues below the mean", lambda m: float(m.cdf(scale)), 0.02, rate=1 / 2),
-        check("stieltjes", "re", "Re m(1/2 + i/2)", lambda m: float(m.stieltjes(_Z).real), 0.02, rate=1 / 2),
+        check(moment, "third", "third moment", lambda m: m.moment(3), 0.08 * law.moment(3), rate=1 / 2),
+        check(cdf, "below", "share of eigenvalues below the mean", lambda m: float(m.cdf(scale)), 0.02, rate=1 / 2),
+        check(stieltjes, "re", "Re m(1/2 + i/2)", lambda m: float(m.stieltjes(_Z).real), 0.02, rate=1 / 2),
         # The mean is n^(-2/3) away from the edge, by several standard errors: with that rate the noise of the fitted
         # term, which goes against the gap's own, would eat into the four standard errors. Half is a bound.
-        check("edge", "largest", "largest eigenvalue", lambda m: m.edges[1], 0.1 * law.edges[1], rate=1 / 2),
+        check(edge, "largest", "largest eigenvalue", lambda m: m.edges[1], 0.1 * law.edges[1], rate=1 / 2),
     )
 
 
 CHECKS = (
-    *_checks(0.5, 2.0, "tall"),
-    *_checks(2.0, 0.5, "wide"),
+    *_checks(("R1.moment.tall", "R1.cdf.tall", "R1.stieltjes.tall", "R1.edge.tall"), 0.5, 2.0),
+    *_checks(("R1.moment.wide", "R1.cdf.wide", "R1.stieltjes.wide", "R1.edge.wide"), 2.0, 0.5),
     Check(
         id="R1.atom",
         claim="share of zero eigenvalues at ratio 2",

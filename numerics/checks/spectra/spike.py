@@ -140,12 +140,12 @@ def _ladder(case: tuple[str, str], component: str, rate: float, trials: int = 32
     return Ladder(functools.partial(trial, width=width, step=step), component, sizes, rate, trials, full, 32)
 
 
-def _above(name: str, case: tuple[str, str], text: str) -> tuple[Check, ...]:
+def _above(ids: tuple[str, str, str, str], case: tuple[str, str], text: str) -> tuple[Check, ...]:
     width, step = case
     rate = 1.0 if width == "9" else 0.75  # overlaps at N = 30 show the next orders too: a slower rate bounds them
     return (
         Check(
-            f"O2.outlier.{name}",
+            ids[0],
             f"s_1 of W_1 at {text}",
             SOURCE,
             functools.partial(_outlier, width, step),
@@ -156,7 +156,7 @@ def _above(name: str, case: tuple[str, str], text: str) -> tuple[Check, ...]:
             else Control("overlooked spike: the bulk's edge", lambda: _edge(width)),
         ),
         Check(
-            f"O2.overlap.d.{name}",
+            ids[1],
             f"squared overlap with u at {text}",
             SOURCE,
             functools.partial(_overlap, width, step, "d"),
@@ -165,7 +165,7 @@ def _above(name: str, case: tuple[str, str], text: str) -> tuple[Check, ...]:
             Control("the other side's formula", lambda: _overlap(width, step, "N")),
         ),
         Check(
-            f"O2.overlap.N.{name}",
+            ids[2],
             f"squared overlap with a at {text}",
             SOURCE,
             functools.partial(_overlap, width, step, "N"),
@@ -174,7 +174,7 @@ def _above(name: str, case: tuple[str, str], text: str) -> tuple[Check, ...]:
             Control("the other side's formula", lambda: _overlap(width, step, "d")),
         ),
         Check(
-            f"O2.overlap.beta.{name}",
+            ids[3],
             f"squared overlap with beta at {text}",
             SOURCE,
             functools.partial(_overlap, width, step, "beta"),
@@ -185,11 +185,11 @@ def _above(name: str, case: tuple[str, str], text: str) -> tuple[Check, ...]:
     )
 
 
-def _below(name: str, case: tuple[str, str], text: str) -> tuple[Check, ...]:
+def _below(ids: tuple[str, str], case: tuple[str, str], text: str) -> tuple[Check, ...]:
     width, step = case
     return (
         Check(
-            f"O2.outlier.{name}",
+            ids[0],
             f"no outlier at {text}: s_1 is the edge",
             SOURCE,
             functools.partial(_outlier, width, step),
@@ -198,7 +198,7 @@ def _below(name: str, case: tuple[str, str], text: str) -> tuple[Check, ...]:
             Control("an outlier at any strength", lambda: _always(width, step)),
         ),
         Check(
-            f"O2.overlap.d.{name}",
+            ids[1],
             f"no overlap with u at {text}",
             SOURCE,
             functools.partial(_overlap, width, step, "d"),
@@ -210,8 +210,16 @@ def _below(name: str, case: tuple[str, str], text: str) -> tuple[Check, ...]:
 
 
 CHECKS = (
-    *_above("wide", WIDE_ABOVE, "N/d = 9, theta > psi^(1/4)"),
-    *_below("wide.below", WIDE_BELOW, "N/d = 9, theta < psi^(1/4)"),
-    *_above("narrow", NARROW_ABOVE, "N/d = 1/4, theta > psi^(1/4)"),
-    *_below("narrow.below", NARROW_BELOW, "N/d = 1/4, theta < psi^(1/4)"),
+    *_above(
+        ("O2.outlier.wide", "O2.overlap.d.wide", "O2.overlap.N.wide", "O2.overlap.beta.wide"),
+        WIDE_ABOVE,
+        "N/d = 9, theta > psi^(1/4)",
+    ),
+    *_below(("O2.outlier.wide.below", "O2.overlap.d.wide.below"), WIDE_BELOW, "N/d = 9, theta < psi^(1/4)"),
+    *_above(
+        ("O2.outlier.narrow", "O2.overlap.d.narrow", "O2.overlap.N.narrow", "O2.overlap.beta.narrow"),
+        NARROW_ABOVE,
+        "N/d = 1/4, theta > psi^(1/4)",
+    ),
+    *_below(("O2.outlier.narrow.below", "O2.overlap.d.narrow.below"), NARROW_BELOW, "N/d = 1/4, theta < psi^(1/4)"),
 )

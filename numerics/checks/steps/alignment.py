@@ -170,12 +170,12 @@ def _check(
 ) -> Check:
     trial = functools.partial(directions, link=bound[0], batch=bound[1])
     measure = Ladder(trial, component, (80, 160, 320), 1.0, 60, (200, 400, 800), 200)
-    return Check("T3." + id, claim, SOURCE, predict, measure, resolution, Control(mistake, wrong))
+    return Check(id, claim, SOURCE, predict, measure, resolution, Control(mistake, wrong))
 
 
-def _full(k: int, resolution: float) -> Check:
+def _full(id: str, k: int, resolution: float) -> Check:
     return Check(
-        id=f"T3.full.{k}",
+        id=id,
         claim=f"beta.b_{k} of W2 is E[z F_{k}] with F of the reading full: fresh batch, E y = 1",
         source=SOURCE,
         predict=functools.partial(full_signal, k, "fresh", "full", 1.0),
@@ -198,14 +198,14 @@ def _outlier(
 ) -> Check:
     # The spike matrix is fixed; what decays is the coupling of spike and bulk, of relative order N^(-1/2).
     measure = Ladder(second_outlier, component, (80, 160, 320), 0.5, 40, (300, 600, 1200), 24)
-    return Check("T4." + id, claim, "T4, O2", predict, measure, resolution, control)
+    return Check(id, claim, "T4, O2", predict, measure, resolution, control)
 
 
 _p = functools.partial
 
 CHECKS: tuple[Check, ...] = (
     _check(
-        "memory",
+        "T3.memory",
         "cosine of b_2, reused batch: |b_2|^2 has the memory term",
         _p(cosine, 2, "bounded", "reused"),
         "cosine2",
@@ -215,7 +215,7 @@ CHECKS: tuple[Check, ...] = (
         lambda: signal(2, "bounded", "reused") / float(np.sqrt(without_memory(2, "bounded"))),
     ),
     _check(
-        "cross",
+        "T3.cross",
         "b_1.b_2 of a reused batch",
         _p(cross, "bounded", "reused"),
         "cross",
@@ -225,7 +225,7 @@ CHECKS: tuple[Check, ...] = (
         _p(cross, "bounded", "fresh"),
     ),
     _check(
-        "signal.fresh",
+        "T3.signal.fresh",
         "beta.b_2 of a fresh batch",
         _p(signal, 2, "bounded", "fresh"),
         "signal2",
@@ -235,7 +235,7 @@ CHECKS: tuple[Check, ...] = (
         _p(signal, 2, "bounded", "reused"),
     ),
     _check(
-        "he3.reused.1",
+        "T3.he3.reused.1",
         "odd link of information exponent 3: b_1 of a reused batch is blind to beta",
         _p(cosine, 1, "he3", "reused"),
         "cosine1",
@@ -245,7 +245,7 @@ CHECKS: tuple[Check, ...] = (
         _p(cosine, 2, "he3", "reused"),
     ),
     _check(
-        "he3.reused.2",
+        "T3.he3.reused.2",
         "odd link of information exponent 3: b_2 of a reused batch is aligned with beta",
         _p(cosine, 2, "he3", "reused"),
         "cosine2",
@@ -255,7 +255,7 @@ CHECKS: tuple[Check, ...] = (
         _p(cosine, 2, "he3", "fresh"),
     ),
     _check(
-        "he3.fresh.2",
+        "T3.he3.fresh.2",
         "odd link of information exponent 3: a fresh batch never sees beta",
         _p(cosine, 2, "he3", "fresh"),
         "cosine2",
@@ -265,7 +265,7 @@ CHECKS: tuple[Check, ...] = (
         _p(cosine, 2, "he3", "reused"),
     ),
     _check(
-        "mixed.reused.1",
+        "T3.mixed.reused.1",
         "mixed parity, information exponent 2: b_1 of a reused batch is aligned with beta",
         _p(cosine, 1, "mixed", "reused"),
         "cosine1",
@@ -274,10 +274,10 @@ CHECKS: tuple[Check, ...] = (
         "fresh for reused",
         _p(cosine, 1, "mixed", "fresh"),
     ),
-    _full(1, 0.15),
-    _full(2, 0.13),
+    _full("T3.full.1", 1, 0.15),
+    _full("T3.full.2", 2, 0.13),
     _outlier(
-        "position",
+        "T4.position",
         "the second outlier sits at O2's map of the spike matrix's second strength",
         lambda: 1.0,
         "ratio",
@@ -285,7 +285,7 @@ CHECKS: tuple[Check, ...] = (
         Control("the strength itself, without O2's map", lambda: limit_strength() / outlier(limit_strength())),
     ),
     _outlier(
-        "overlap",
+        "T4.overlap",
         "its left vector turns by O2's overlap",
         lambda: 0.0,
         "gap",
@@ -293,7 +293,7 @@ CHECKS: tuple[Check, ...] = (
         Control("no turning: overlap 1", lambda: 1 - float(rectangular(1.0).overlap("d", limit_strength()))),
     ),
     _outlier(
-        "limit",
+        "T4.limit",
         "position of the second outlier from T3's Gram matrix and E a^4",
         lambda: outlier(limit_strength()),
         "position",

@@ -108,9 +108,9 @@ def cosine2(batch: str) -> float:
     return float(sp.N(one_step_cosine2(batch).subs(values)))
 
 
-def _count(case: str, claim: str, mistake: str, wrong: float) -> Check:
+def _count(id: str, case: str, claim: str, mistake: str, wrong: float) -> Check:
     return Check(
-        id=f"T1.count.{case}",
+        id=id,
         claim=claim,
         source=SOURCE,
         predict=functools.partial(total, case),
@@ -120,9 +120,9 @@ def _count(case: str, claim: str, mistake: str, wrong: float) -> Check:
     )
 
 
-def _exponent(k: int) -> Check:
+def _exponent(id: str, k: int) -> Check:
     return Check(
-        id=f"T1.exponent.{k}",
+        id=id,
         claim=f"the strength of spike {k} grows as N^(alpha2 - {k}(1/2 - alpha1))",
         source=SOURCE,
         predict=functools.partial(exponent, k),
@@ -132,9 +132,9 @@ def _exponent(k: int) -> Check:
     )
 
 
-def _one_step(batch: str, other: str) -> Check:
+def _one_step(id: str, batch: str, other: str) -> Check:
     return Check(
-        id=f"T5.{batch}",
+        id=id,
         claim=f"below the line two steps act as one step of size eta1 + eta2 ({batch} batch)",
         source="T1, T5",
         predict=functools.partial(cosine2, batch),
@@ -147,12 +147,18 @@ def _one_step(batch: str, other: str) -> Check:
 
 
 CHECKS: tuple[Check, ...] = (
-    _count("two", "degree 2 at (.35, .25): two outliers", "Lambda counted for the total", 1.0),
-    _count("relu", "ReLU at (.35, .2), Lambda = 1: two outliers", "Lambda counted for the total", 1.0),
-    _count("three", "degree 3 at (.4, .25), Lambda = 2: three outliers", "no third coefficient: Lambda = 1", 2.0),
-    _count("below", "degree 2 at (.2, .2), below the line: one outlier", "the cap L alone", 2.0),
-    _exponent(1),
-    _exponent(2),
-    _one_step("reused", "fresh"),
-    _one_step("fresh", "reused"),
+    _count("T1.count.two", "two", "degree 2 at (.35, .25): two outliers", "Lambda counted for the total", 1.0),
+    _count("T1.count.relu", "relu", "ReLU at (.35, .2), Lambda = 1: two outliers", "Lambda counted for the total", 1.0),
+    _count(
+        "T1.count.three",
+        "three",
+        "degree 3 at (.4, .25), Lambda = 2: three outliers",
+        "no third coefficient: Lambda = 1",
+        2.0,
+    ),
+    _count("T1.count.below", "below", "degree 2 at (.2, .2), below the line: one outlier", "the cap L alone", 2.0),
+    _exponent("T1.exponent.1", 1),
+    _exponent("T1.exponent.2", 2),
+    _one_step("T5.reused", "reused", "fresh"),
+    _one_step("T5.fresh", "fresh", "reused"),
 )

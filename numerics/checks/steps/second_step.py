@@ -183,9 +183,11 @@ def _lower_derivative(k: int, mean: float, batch: str) -> float:
     return float(STRONG.moment(k, 0, 0) / STRONG.moment(k + 1, 0, 0))
 
 
-def _full(k: int, mean: float, batch: str, mistake: str, wrong: Callable[[], float], resolution: float) -> Check:
+def _full(
+    id: str, k: int, mean: float, batch: str, mistake: str, wrong: Callable[[], float], resolution: float
+) -> Check:
     return Check(
-        id=f"T2.full.{batch}.{k}" + (".mean" if mean else ""),
+        id=id,
         claim=f"spike {k} of the second gradient is (1/n) X^T F_{k}, {batch} batch, E y = {mean:g}",
         source=SOURCE,
         predict=lambda: 1.0,
@@ -208,14 +210,24 @@ def _t(k: int, mean: float, batch: str) -> Callable[[], float]:
 
 
 CHECKS: tuple[Check, ...] = (
-    _full(1, 0.0, "reused", "reading rank_one (no E[sigma' sigma''])", _t(1, 0.0, "reused"), 0.13),
-    _full(2, 1.0, "reused", "reading rank_one", _t(2, 1.0, "reused"), 0.14),
-    _full(1, 1.0, "fresh", "reading rank_one (no e = E y E[sigma''])", _t(1, 1.0, "fresh"), 0.1),
-    _full(1, 0.0, "fresh", "E[sigma'] in the place of E[sigma'']", lambda: _lower_derivative(1, 0.0, "fresh"), 0.1),
-    _full(2, 1.0, "fresh", "reading rank_one (no xi, no e)", _t(2, 1.0, "fresh"), 0.16),
+    _full("T2.full.reused.1", 1, 0.0, "reused", "reading rank_one (no E[sigma' sigma''])", _t(1, 0.0, "reused"), 0.13),
+    _full("T2.full.reused.2.mean", 2, 1.0, "reused", "reading rank_one", _t(2, 1.0, "reused"), 0.14),
+    _full(
+        "T2.full.fresh.1.mean", 1, 1.0, "fresh", "reading rank_one (no e = E y E[sigma''])", _t(1, 1.0, "fresh"), 0.1
+    ),
+    _full(
+        "T2.full.fresh.1",
+        1,
+        0.0,
+        "fresh",
+        "E[sigma'] in the place of E[sigma'']",
+        lambda: _lower_derivative(1, 0.0, "fresh"),
+        0.1,
+    ),
+    _full("T2.full.fresh.2.mean", 2, 1.0, "fresh", "reading rank_one (no xi, no e)", _t(2, 1.0, "fresh"), 0.16),
     *(
         Check(
-            id=f"T2.he3.{batch}",
+            id=id,
             claim=f"W2, odd link of information exponent 3, {batch} batch: {what} of spike 2 with beta",
             source="T2, T3; paper T, reused and fresh batches",
             predict=functools.partial(he3_limit, batch, what == "cosine"),
@@ -225,9 +237,9 @@ CHECKS: tuple[Check, ...] = (
             resolution=resolution,
             control=Control(f"the {other} batch's", functools.partial(he3_limit, other, what == "cosine")),
         )
-        for batch, other, what, resolution in (
-            ("reused", "fresh", "cosine", 0.155),
-            ("fresh", "reused", "signal", 0.06),
+        for id, batch, other, what, resolution in (
+            ("T2.he3.reused", "reused", "fresh", "cosine", 0.155),
+            ("T2.he3.fresh", "fresh", "reused", "signal", 0.06),
         )
     ),
     Check(
