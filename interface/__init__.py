@@ -55,13 +55,13 @@ if TYPE_CHECKING:  # what a type checker sees of `_PUBLIC`; a test compares the 
     from bulkedge.numerics.trials.estimate import Estimate as Estimate
     from bulkedge.numerics.trials.runner import Runner as Runner
     from bulkedge.numerics.trials.store import Store as Store
-    from bulkedge.registry import Statement as Statement
     from bulkedge.theory.functions.nonlinearity import Nonlinearity as Nonlinearity
     from bulkedge.theory.functions.nonlinearity import nonlinearity as nonlinearity
     from bulkedge.theory.numbers.enclosure import Enclosure as Enclosure
     from bulkedge.theory.numbers.errors import ConvergenceError as ConvergenceError
     from bulkedge.theory.numbers.errors import InputError as InputError
     from bulkedge.theory.numbers.errors import PrecisionError as PrecisionError
+    from bulkedge.theory.numbers.statement import Statement as Statement
     from bulkedge.theory.steps.setting import Growth as Growth
     from bulkedge.theory.steps.setting import Limit as Limit
     from bulkedge.theory.steps.setting import Setting as Setting
@@ -120,7 +120,7 @@ _PUBLIC = {
     "SecondRoute": "bulkedge.numerics.trials.check",
     "Runner": "bulkedge.numerics.trials.runner",
     "Store": "bulkedge.numerics.trials.store",
-    "Statement": "bulkedge.registry",
+    "Statement": "bulkedge.theory.numbers.statement",
     "Picture": "bulkedge.figures",
     "Derivation": "bulkedge.derivations.engine.derivation",
     "Step": "bulkedge.derivations.engine.derivation",

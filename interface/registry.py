@@ -1,7 +1,7 @@
 """The registry of statements: the one list behind `list`, `show`, `check`, `paper` and `report`.
 
-Modules register by position, not by side effect: every module of bulkedge/statements exports STATEMENTS, every module
-of numerics/checks exports CHECKS, every module of derivations exports DERIVATIONS. A check or derivation belongs to
+Modules register by position, not by side effect: every module of theory/ exports STATEMENTS, of
+numerics/checks CHECKS, of derivations/ DERIVATIONS. A check or derivation belongs to
 the statement whose ID its own ID begins with ("H3.relu" belongs to H3).
 """
 
@@ -9,50 +9,14 @@ from __future__ import annotations
 
 import functools
 import importlib
+import importlib.util
 import pkgutil
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    import sympy as sp
-
+    from bulkedge.derivations.engine.derivation import Derivation
     from bulkedge.numerics.trials.check import Check
-
-
-@dataclass(frozen=True)
-class Erratum:
-    """A statement as printed, what the check found, the corrected statement and the check that is the evidence."""
-
-    printed: str
-    found: str
-    corrected: str
-    evidence: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Statement:
-    """A statement of the theory.
-
-    `id` is permanent. `formula` names the function of theory/ that states it
-    ("bulkedge.theory.gaussian.hermite:parseval"); calling it gives a SymPy expression, so what is shown is what is
-    evaluated. `sources` name paper and equation. `status` is "proved", "derived" (by us, checked numerically) or
-    "conjectured".
-    """
-
-    id: str
-    title: str
-    formula: str
-    assumptions: tuple[str, ...]
-    sources: tuple[str, ...]
-    status: str = "proved"
-    figure: str | None = None
-    errata: tuple[Erratum, ...] = ()
-
-    def expression(self) -> sp.Basic:
-        """The formula, as SymPy."""
-        module, name = self.formula.split(":")
-        expression: sp.Basic = getattr(importlib.import_module(module), name)()
-        return expression
+    from bulkedge.theory.numbers.statement import Statement
 
 
 def owner(id: str) -> str:
@@ -60,12 +24,17 @@ def owner(id: str) -> str:
     return id.split(".", 1)[0]
 
 
-def _collect(package: str, attribute: str) -> tuple[Any, ...]:
-    found: list[Any] = []
+@functools.cache
+def _modules(package: str, attribute: str) -> dict[str, tuple[Any, ...]]:
+    """What the modules below a package export under a name, by module."""
     root = importlib.import_module(package)
-    for info in sorted(pkgutil.walk_packages(root.__path__, f"{package}."), key=lambda i: i.name):
-        found.extend(getattr(importlib.import_module(info.name), attribute, ()))
-    return tuple(found)
+    names = sorted(info.name for info in pkgutil.walk_packages(root.__path__, f"{package}."))
+    exported = {name: tuple(getattr(importlib.import_module(name), attribute, ())) for name in names}
+    return {name: items for name, items in exported.items() if items}
+
+
+def _collect(package: str, attribute: str) -> tuple[Any, ...]:
+    return tuple(item for items in _modules(package, attribute).values() for item in items)
 
 
 def order(id: str) -> tuple[int, str]:
@@ -77,10 +46,31 @@ def order(id: str) -> tuple[int, str]:
     )
 
 
+def homes(id: str) -> dict[str, tuple[str, ...]]:
+    """The modules where a statement and what belongs to it stand, by storey: theory, numerics, checks, derivations."""
+    (statement,) = (s for s in statements() if s.id == id)
+    theory = statement.formula_name.split(":")[0]
+    numerics = theory.replace(".theory.", ".numerics.", 1)
+    found: dict[str, tuple[str, ...]] = {"theory": (theory,)}
+    found["numerics"] = (numerics,) if importlib.util.find_spec(numerics) else ()
+    for storey, package, attribute in (
+        ("checks", "bulkedge.numerics.checks", "CHECKS"),
+        ("derivations", "bulkedge.derivations", "DERIVATIONS"),
+    ):
+        modules = _modules(package, attribute)
+        found[storey] = tuple(n for n, items in modules.items() if any(owner(item.id) == id for item in items))
+    return found
+
+
+def file_of(module: str) -> str:
+    """A module's file in the repository: bulkedge.theory.spectra.spike -> theory/spectra/spike.py."""
+    return module.removeprefix("bulkedge.").replace(".", "/") + ".py"
+
+
 @functools.cache
 def statements() -> tuple[Statement, ...]:
     """All statements, in the order of their IDs."""
-    return tuple(sorted(_collect("bulkedge.statements", "STATEMENTS"), key=lambda s: order(s.id)))
+    return tuple(sorted(_collect("bulkedge.theory", "STATEMENTS"), key=lambda s: order(s.id)))
 
 
 @functools.cache
@@ -90,6 +80,6 @@ def checks() -> tuple[Check, ...]:
 
 
 @functools.cache
-def derivations() -> tuple[Any, ...]:
+def derivations() -> tuple[Derivation, ...]:
     """All derivations, in the order of their IDs."""
-    return tuple(sorted(_collect("derivations", "DERIVATIONS"), key=lambda d: order(d.id)))
+    return tuple(sorted(_collect("bulkedge.derivations", "DERIVATIONS"), key=lambda d: order(d.id)))

@@ -12,7 +12,7 @@ from bulkedge.theory.numbers.errors import InputError
 
 if TYPE_CHECKING:
     from bulkedge.numerics.trials.check import Check
-    from bulkedge.registry import Erratum, Statement
+    from bulkedge.theory.numbers.statement import Erratum, Statement
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,11 @@ def select(names: str | Sequence[str]) -> Selection:
     from bulkedge import registry
 
     names = given(names)
-    kinds = {"STATEMENTS": registry.statements(), "DERIVATIONS": registry.derivations(), "CHECKS": registry.checks()}
+    kinds: dict[str, tuple[Any, ...]] = {
+        "STATEMENTS": registry.statements(),
+        "DERIVATIONS": registry.derivations(),
+        "CHECKS": registry.checks(),
+    }
     if not names:
         return Selection(*kinds.values())
     chosen = gather(names, kinds, "nothing", "the statements are")

@@ -54,7 +54,7 @@ def exports(path: str, kinds: Sequence[str]) -> dict[str, tuple[Any, ...]]:
     """
     from bulkedge.derivations.engine.derivation import Derivation
     from bulkedge.numerics.trials.check import Check
-    from bulkedge.registry import Statement
+    from bulkedge.theory.numbers.statement import Statement
 
     types: dict[str, Any] = {"CHECKS": Check, "DERIVATIONS": Derivation, "STATEMENTS": Statement}
     module = load(path)

@@ -10,6 +10,7 @@ import sympy as sp
 
 from bulkedge.theory.functions.nonlinearity import Nonlinearity
 from bulkedge.theory.kernels.kernel import dual, dual_of_correlation
+from bulkedge.theory.numbers.statement import Statement
 from bulkedge.theory.numbers.symbols import q11, q12, q22, rho
 
 # What multiplies x.x' kappa' in the tangent kernel: the variance of the readout's entries.
@@ -66,3 +67,17 @@ def tangent_statement() -> sp.Eq:
     """K3: the tangent kernel of the two-layer network."""
     kappa, slope = (sp.Function(name)(q11, q12, q22) for name in ("kappa", "kappa_1"))
     return sp.Eq(sp.Function("Theta")(q11, q12, q22), kappa + readout_variance * q12 / weight_variance * slope)
+
+
+STATEMENTS = (
+    Statement(
+        id="K3",
+        title="Derivative kernels, the tangent kernel and the conjugate kernel",
+        formula=tangent_statement,
+        assumptions=(
+            "f(x) = N^(-1/2) sum_j a_j sigma(w_j.x), Var a_j = v_a, w_j ~ N(0, v_w I); paper O: v_a = 1/N, v_w = 1/d",
+            "kappa_1 = E[sigma'(u) sigma'(v)] = d kappa/d q12 (Price), distributional where sigma jumps",
+        ),
+        sources=("O, proposition 1 (conjugate and tangent kernels)", "Price 1958"),
+    ),
+)

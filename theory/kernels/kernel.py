@@ -24,6 +24,7 @@ from bulkedge.theory.kernels.power_kernel import power_dual
 from bulkedge.theory.numbers import ball
 from bulkedge.theory.numbers.enclosure import Enclosure
 from bulkedge.theory.numbers.errors import InputError
+from bulkedge.theory.numbers.statement import Statement
 from bulkedge.theory.numbers.symbols import k, q11, q12, q22, rho, z, z1, z2
 
 # 1 - rho, the distance from perfect correlation.
@@ -341,3 +342,22 @@ def tail_bound() -> sp.LessThan:
     tail = sp.Sum(_c[k] ** 2 * rho**k, (k, K + 1, sp.oo))
     left_out = _E(_sigma(z1) ** 2) - sp.Sum(_c[k] ** 2, (k, 0, K))
     return sp.Le(sp.Abs(tail), sp.Abs(rho) ** (K + 1) * left_out, evaluate=False)
+
+
+STATEMENTS = (
+    Statement(
+        id="K1",
+        title="Dual kernels: closed forms, series, tail, and the expansion at correlation one",
+        formula=series_statement,
+        assumptions=(
+            "z1, z2 ~ N(0, 1) with correlation rho in [-1, 1]; sigma in L2 of the Gaussian",
+            "tail after degree K at most |rho|^(K+1) (E sigma^2 - sum_{k<=K} c_k^2)",
+            "unequal variances: rho = q12/sqrt(q11 q22) and the coefficients of sigma(sqrt(q) z)",
+        ),
+        sources=(
+            "P11: Cho and Saul 2009 (arc-cosine kernels; their k_p is twice the expectation)",
+            "Daniely et al. 2016",
+        ),
+        figure="K.kernels",
+    ),
+)

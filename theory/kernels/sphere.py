@@ -28,6 +28,7 @@ from bulkedge.theory.kernels.kernel import scaled
 from bulkedge.theory.numbers import ball
 from bulkedge.theory.numbers.enclosure import Enclosure, check_digits
 from bulkedge.theory.numbers.errors import InputError, PrecisionError
+from bulkedge.theory.numbers.statement import Statement
 from bulkedge.theory.numbers.symbols import d, l, p, z
 
 MAX_DEGREE = 20_000
@@ -392,3 +393,19 @@ def second_moment(f: Nonlinearity, dimension: int, radius: sp.Rational = sp.S.On
         return _closed(parts, check_dimension(dimension), 0, radius, digits)[0]
     moved = square if radius == 1 else scaled(square, radius, bounded=True)
     return _integrated(moved, dimension, 0, digits)[0]
+
+
+STATEMENTS = (
+    Statement(
+        id="K2",
+        title="Eigenvalues on the sphere (Funk-Hecke), ReLU^p in closed form",
+        formula=relu_statement,
+        assumptions=(
+            "weight uniform on the unit sphere of R^d, d >= 2; points on the unit sphere",
+            "eta_l = E[sigma(t) P_l(t)], P_l(1) = 1; eigenvalue eta_l^2, multiplicity C(l+d-1, l) - C(l+d-3, l-2)",
+            "zero for l - p even and positive",
+        ),
+        sources=("F, lemma 5.1", "P11: Bach 2017, appendix D"),
+        figure="K.decay",
+    ),
+)

@@ -14,6 +14,7 @@ import sympy as sp
 
 from bulkedge.theory.kernels.spiked_spectrum import funk_hecke, legendre, multiplicity, t, unspiked
 from bulkedge.theory.numbers.errors import InputError
+from bulkedge.theory.numbers.statement import Erratum, Statement
 from bulkedge.theory.numbers.symbols import A, B, d
 
 b = sp.Symbol("b", positive=True)
@@ -189,3 +190,25 @@ def limit_second(order: int = 1) -> sp.Expr:
 def _polynomial(l: int, l_prime: int, order: int, x: sp.Symbol) -> sp.Expr:
     """2 pi times a matrix element of the limit as a polynomial in x = b/A, rational coefficients."""
     return sp.Add(*(2 * sp.pi * value * x**n for n, value in enumerate(limit_element(l, l_prime, order))))
+
+
+STATEMENTS = (
+    Statement(
+        id="G7",
+        title="The paper's approximations as the first orders of the exact answer",
+        formula=paper_statement,
+        assumptions=("ReLU", "d -> infinity with B/d small"),
+        sources=("F, Theorem 5.4", "F, Appendix"),
+        status="derived",
+        figure="F.approximation",
+        errata=(
+            Erratum(
+                "the second root is A lambda_2 + O(B^2/d^3)",
+                "the paper's own two-by-two matrix makes it negative at order (B/d)^2, which a positive operator does "
+                "not allow; with the second-order terms it is positive and of order (B/d)^2",
+                "lambda_2 ((A+B)^2/A)(1 - 7 B/(Ad) + (109/2)(B/(Ad))^2 - ...)",
+                ("G7.second_root", "G7.seven", "G6.second"),
+            ),
+        ),
+    ),
+)

@@ -12,6 +12,7 @@ import sympy as sp
 
 from bulkedge.theory.kernels.sphere import relu_power
 from bulkedge.theory.numbers.errors import InputError
+from bulkedge.theory.numbers.statement import Erratum, Statement
 from bulkedge.theory.numbers.symbols import A, B, d
 
 t = sp.Symbol("t", real=True)
@@ -123,3 +124,28 @@ def orthogonal() -> sp.Expr:
 def unspiked(degree: int) -> sp.Expr:
     """lambda_l = d eta_l^2, the spectrum of k0 for ReLU: lambda_0 -> 1/(2 pi), lambda_2 = lambda_0/(d+1)^2."""
     return d * funk_hecke(degree) ** 2
+
+
+STATEMENTS = (
+    Statement(
+        id="G6",
+        title="Exact spectrum of the spiked kernel at any dimension and spike",
+        formula=exact_spectrum,
+        assumptions=(
+            "x ~ N(0, I_d), d >= 2, A > 0, B > -A",
+            "sigma positively homogeneous (here ReLU); others by a truncated operator",
+        ),
+        sources=("F, Section 5 (made exact)",),
+        status="derived",
+        errata=(
+            Erratum(
+                "c lambda_j(T0) <= lambda_j(T1) with an absolute constant c (Theorem 4.1)",
+                "the constant is 1/sqrt(det Gamma) = A^(-(d-1)/2)(A+B)^(-1/2), which depends on d and vanishes with "
+                "growing B; already at d = 2 the ratio of the eigenvalues tends to a limit that vanishes as "
+                "(B/A)^(-1/2) ln^4(B/A)",
+                "lambda_j(T1) >= A (1 + B/A)^(-1/2) lambda_j(T0) for ReLU",
+                ("G6.weyl",),
+            ),
+        ),
+    ),
+)

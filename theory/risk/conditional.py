@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sympy as sp
 
+from bulkedge.theory.numbers.statement import PROPORTIONAL, Statement
 from bulkedge.theory.numbers.symbols import lam, n
 
 k1, k2 = sp.symbols("kappa_1 kappa_2", real=True)
@@ -72,3 +73,23 @@ def group_resolvent() -> sp.Eq:
     v, d = sp.symbols("V d", positive=True)
     P = width_ratio * share * c_g**2 * q_g * d**2
     return sp.Eq(1 / q_g, lam + spread + c_g**2 * d**2 / (1 / v + P))
+
+
+STATEMENTS = (
+    Statement(
+        id="L1",
+        title="Ridge risk of given weights, any step size, by conditional Gaussian equivalence",
+        formula=total_risk,
+        assumptions=(
+            PROPORTIONAL,
+            "weights with at most three spike directions; given x along them the features are Gaussian",
+            "the features share the length |x|: a rank-one term of their covariance, kept (its cost is of relative "
+            "order 1/d times the square of the link's mean over the features')",
+            "large N: the rest of the step has the covariance of its batch, X^T diag(y^2) X; its correlation with W0, "
+            "where E sigma'' is not 0, is left out",
+        ),
+        sources=("derived here",),
+        status="conjectured",
+        figure="O.large",
+    ),
+)

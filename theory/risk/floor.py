@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sympy as sp
 
+from bulkedge.theory.numbers.statement import Statement
 from bulkedge.theory.numbers.symbols import mu0_star, mu2_star, s_eps, z1
 
 # kappa of the criterion may have either sign, unlike the effective ridge.
@@ -80,3 +81,19 @@ def verdict(tau_low: float, tau_high: float, floor: float, tolerance: float = 0.
     if tau_low >= floor - tolerance:
         return "above"
     return "vacuous" if BOUND_FACTOR * tau_low >= floor and tau_high < floor - tolerance else "undecided"
+
+
+STATEMENTS = (
+    Statement(
+        id="O4",
+        title="The floor of linear models and kernels, and the criterion of one large step",
+        formula=criterion_statement,
+        assumptions=(
+            "floor mu2*^2 at n ~ d; with noise mu2*^2 + s_eps^2, plus mu0*^2 if nothing fits the mean",
+            "eta = Theta(sqrt N), bounded activation, n/d large: R_1 <= 10 tau* + C (sqrt(tau* d/n) + d/n)",
+            "the infimum over kappa need not be attained (erf on a sign link)",
+        ),
+        sources=("O, Proposition 1, Theorem 7, Corollary 8",),
+        figure="O.large",
+    ),
+)

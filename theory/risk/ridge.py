@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import sympy as sp
 
+from bulkedge.theory.numbers.statement import PROPORTIONAL, Statement
 from bulkedge.theory.numbers.symbols import eta, g_res, kappa, lam, mu1, mu1_star, mu2, mu2_star, psi1, psi2, s_eps
 from bulkedge.theory.steps.gradient import direction_norm2
 
@@ -131,3 +132,20 @@ def kernel_test_risk() -> sp.Expr:
     bias = mu1_star**2 * kappa**2 / (mu1**2 + kappa) ** 2
     factor = 1 - mu1**4 / ((mu1**2 + kappa) ** 2 * psi1)
     return (mu2_star**2 + s_eps**2 + bias) / factor - s_eps**2
+
+
+STATEMENTS = (
+    Statement(
+        id="O3",
+        title="Ridge risk after one step of size Theta(1)",
+        formula=risk_statement,
+        assumptions=(
+            PROPORTIONAL,
+            "A = t (1 - mu1*^2 E), D = df1/n; kappa solves 1 - lam/kappa = D (theory.risk.ridge)",
+            "activation odd with bounded derivatives, centred link: proved; else conjectured and simulated",
+            "link with a mean: features with a mean fit it; an odd activation leaves mu0*^2; else see L1",
+        ),
+        sources=("O, Theorems 3 and 5 (formula C.28 re-derived)",),
+        figure="O.risk",
+    ),
+)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sympy as sp
 
+from bulkedge.theory.numbers.statement import PROPORTIONAL, Erratum, Statement
 from bulkedge.theory.numbers.symbols import alpha
 
 alpha0, beta, step = sp.symbols("alpha0 beta eta_tilde", positive=True)
@@ -60,3 +61,27 @@ def resolvent_statement() -> sp.Eq:
 def ridge_in_units_of_o(ratio: sp.Expr = alpha) -> sp.Expr:
     """Paper O's ridge: lambda p/n = lambda beta/alpha (P5's loss is a sum over the samples)."""
     return penalty * beta / ratio
+
+
+STATEMENTS = (
+    Statement(
+        id="C1",
+        title="Spiked random features at the maximal step, for every width ratio",
+        formula=resolvent_statement,
+        assumptions=(
+            PROPORTIONAL,
+            "eta = step sqrt(p), constant readout, unit-norm rows of W0",
+            "the rest of the step is isotropic: every row's norm grows to c_W",
+        ),
+        sources=("P5, fixed-point equations, corrected",),
+        status="conjectured",
+        errata=(
+            Erratum(
+                printed="S = lambda + nu_1 D + nu_2, as recorded elsewhere",
+                found="at p != d the recorded form misses by tens of per cent",
+                corrected="S = lambda + (nu_1 D + nu_2)/beta and q_i times 1/beta, beta = p/d",
+                evidence=("C1.narrow", "C1.wide"),
+            ),
+        ),
+    ),
+)

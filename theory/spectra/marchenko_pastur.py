@@ -10,6 +10,7 @@ from __future__ import annotations
 import sympy as sp
 
 from bulkedge.theory.numbers.errors import InputError
+from bulkedge.theory.numbers.statement import Statement
 from bulkedge.theory.numbers.symbols import c, sigma2, w, x
 from bulkedge.theory.numbers.symbols import stieltjes as m_symbol
 
@@ -108,3 +109,17 @@ def cdf(ratio: sp.Expr = c, scale: sp.Expr = sigma2) -> sp.Expr:
         2 * sp.pi * ratio
     )
     return sp.Piecewise((0, x < 0), (atom(ratio), x <= lower), (atom(ratio) + inside, x < upper), (1, True))
+
+
+STATEMENTS = (
+    Statement(
+        id="R1",
+        title="Marchenko-Pastur law: edges, density, atom, moments and transforms at any ratio and scale",
+        formula=stieltjes_equation,
+        assumptions=(
+            "(1/n) Z^T Z, Z an n x p matrix of iid entries of variance sigma2, p/n -> c in (0, oo)",
+            "m(w) = E 1/(lambda - w), the atom 1 - 1/c at zero included for c > 1",
+        ),
+        sources=("Marchenko & Pastur 1967", "Bai & Silverstein 2010, section 3"),
+    ),
+)

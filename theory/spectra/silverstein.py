@@ -21,6 +21,7 @@ import sympy as sp
 
 from bulkedge.theory.numbers.enclosure import Enclosure
 from bulkedge.theory.numbers.errors import InputError, PrecisionError
+from bulkedge.theory.numbers.statement import Statement
 from bulkedge.theory.numbers.symbols import alpha, c, mu1, mu2, sigma2, w
 from bulkedge.theory.numbers.symbols import stieltjes as m
 
@@ -193,3 +194,20 @@ def companion_equation() -> sp.Eq:
     """The same in the companion transform m, for a population of one eigenvalue t: z = -1/m + c t/(1 + t m)."""
     t = sp.Symbol("t", positive=True)
     return sp.Eq(w, -1 / m + c * t / (1 + t * m))
+
+
+STATEMENTS = (
+    Statement(
+        id="R2",
+        title="General population spectrum: edges of every component, density, spikes; the conjugate kernel's bulk",
+        formula=general_equation,
+        assumptions=(
+            "(1/n) S^(1/2) Z^T Z S^(1/2), p/n -> c, spectrum of S -> H with Stieltjes transform m_H",
+            "alpha = -1/(companion transform); edges are critical values; spikes of positive slope leave outliers",
+            "conjugate kernel: population mu1^2 W0^T W0 + mu2^2 for isotropic inputs, ratio N/n; its own outlier is "
+            "the spike of strength c_2^2 N/d (c_2 orthonormal) added to that population",
+        ),
+        sources=("Silverstein & Choi 1995", "Bai & Yao 2012", "Fan & Wang 2020; the kernel's outlier: derived here"),
+        status="derived",
+    ),
+)

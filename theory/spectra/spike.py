@@ -18,6 +18,7 @@ from dataclasses import dataclass
 
 import sympy as sp
 
+from bulkedge.theory.numbers.statement import Statement
 from bulkedge.theory.numbers.symbols import c, ell, psi, theta, x, zeta
 
 
@@ -160,3 +161,42 @@ def covariance_outlier() -> sp.Eq:
 def wishart_outlier() -> sp.Eq:
     """R3's statement: the extreme eigenvalue of a Wishart matrix with an additive spike of either sign."""
     return sp.Eq(sp.Function("lambda")(zeta, c), WISHART.position())
+
+
+STATEMENTS = (
+    Statement(
+        id="R3",
+        title="Spiked covariance, Wishart, Wigner, rectangular: thresholds, outliers, overlaps, fluctuations, inverse",
+        formula=covariance_outlier,
+        assumptions=(
+            "spikes of fixed rank and strength, distinct, with orthogonal vectors",
+            "fluctuations: Gaussian noise; the rectangular variance is derived here",
+        ),
+        sources=("Baik & Silverstein 2006", "Paul 2007", "Benaych-Georges & Nadakuditi 2011, 2012"),
+        status="derived",
+    ),
+    Statement(
+        id="R5",
+        title="Spectrum of a given weight matrix: bulk, edge, outliers, strengths, overlaps, fit",
+        formula=rectangular_strength,
+        assumptions=(
+            "W = independent noise + low rank; x is a singular value over sigma sqrt d, beyond the edge",
+            "the bulk k spikes leave is Marchenko-Pastur's less their spectral shifts; it is tested against noise of "
+            "its shape and kurtosis",
+            "where noise levels are equalised, strengths and overlaps are turned back into the file's units",
+        ),
+        sources=("R3, R4 and O2 combined",),
+        status="derived",
+    ),
+    Statement(
+        id="O2",
+        title="The outlier of one gradient step, its threshold and both overlaps",
+        formula=rectangular_outlier,
+        assumptions=(
+            "W0 is d x N with iid N(0, 1/d) entries, N/d -> psi; theta = eta |mu1| |u|, u = X^T y/n1",
+            "squared overlaps: with u/|u| on the d side; with beta multiply by mu1*^2/|u|^2",
+            "the remainder of the step is small in operator norm: eta = o(sqrt N) (O1)",
+        ),
+        sources=("paper O, Theorem on the spike", "Benaych-Georges & Nadakuditi 2012"),
+    ),
+)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sympy as sp
 
+from bulkedge.theory.numbers.statement import Statement
 from bulkedge.theory.numbers.symbols import n, p
 
 half = sp.Rational(1, 2)
@@ -39,3 +40,25 @@ def kurtosis_factor() -> sp.Expr:
 def largest_eigenvalue() -> sp.Eq:
     """R4's statement: the largest eigenvalue of Z^T Z, with T a Tracy-Widom number."""
     return sp.Eq(sp.Symbol("lambda_1"), centre() * kurtosis_factor() + width() * sp.Symbol("T"))
+
+
+STATEMENTS = (
+    Statement(
+        id="R4",
+        title="The largest eigenvalue of finite noise, and how many outliers a matrix has at a false-alarm rate",
+        formula=largest_eigenvalue,
+        assumptions=(
+            "iid entries of mean 0 and variance 1, excess kurtosis kappa of order one; T is Tracy-Widom, beta = 1",
+            "unequal variances of rows (or of columns) are equalised first: then kappa = -2",
+            "unequal on both sides, heavy tails, or a bulk that is not Marchenko-Pastur: no rate is quoted",
+        ),
+        sources=(
+            "Johnstone 2001",
+            "Ma 2012",
+            "Bornemann 2010",
+            "Kritchman & Nadler 2009",
+            "kurtosis term: derived here",
+        ),
+        status="derived",
+    ),
+)

@@ -24,6 +24,7 @@ import sympy as sp
 
 from bulkedge.theory.numbers import symbols as s
 from bulkedge.theory.numbers.enclosure import Enclosure, floor_log10
+from bulkedge.theory.numbers.statement import Statement
 from bulkedge.theory.steps.phases import check_batch
 from bulkedge.theory.steps.second_step import Poly
 from bulkedge.theory.steps.target import Target, compositions
@@ -174,3 +175,20 @@ def limits() -> sp.Eq:
         + (E(F * H) + s.iota * memory) / s.alpha
     )
     return sp.Eq(sp.Function("Gram")(sp.Symbol("b_i"), sp.Symbol("b_k")), right)
+
+
+STATEMENTS = (
+    Statement(
+        id="T3",
+        title="Alignment of the second step's directions with the target",
+        formula=limits,
+        assumptions=(
+            "b_k = (1/n) X^T F_k(y, p), p = X u, n/d -> alpha, finite moments of the label",
+            "q = sum_j c_j z_j + s zeta, c_j = E z_j y, s^2 = E y^2/alpha; reading rank_one: F_k = y p^k",
+            "iota = 1: the memory term of a reused batch",
+            "as statements about W2 at sizes up to N = 3000: python -m benchmarks.ladder",
+        ),
+        sources=("derived here (leave-one-out)",),
+        status="derived",
+    ),
+)

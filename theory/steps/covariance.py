@@ -24,6 +24,7 @@ from bulkedge.theory.gaussian.gaussian import enclose
 from bulkedge.theory.numbers import ball
 from bulkedge.theory.numbers.enclosure import Enclosure
 from bulkedge.theory.numbers.errors import InputError, PrecisionError
+from bulkedge.theory.numbers.statement import SPIKED_WEIGHTS, Erratum, Statement
 from bulkedge.theory.numbers.symbols import alpha, beta, d, eta, zeta
 
 # Moments sigma_k = E[sigma He_k] and g_k = E[g He_k] (convention `moment`; c1 = sigma_1, mu_k* = g_k).
@@ -249,3 +250,84 @@ def ratio(numerator: Enclosure, denominator: Enclosure) -> Enclosure:
     with ball.precision(ball.bits(1010)):
         top, bottom = (arb(ball.rational(x.value), ball.rational(x.error)) for x in (numerator, denominator))
         return ball.to_enclosure(top / bottom)
+
+
+STATEMENTS = (
+    Statement(
+        id="G1",
+        title="Covariance of the features after one step: the strength of the spike (reading full)",
+        formula=statement,
+        assumptions=(
+            *SPIKED_WEIGHTS,
+            "sigma_k = E sigma He_k, g_k = E g He_k, v_sigma = E sigma'^2, b_g = E g^2 (z^2 - 1)",
+            "sigma continuous; E a_j = 0",
+            "B to relative order 1/d, A - 1 to leading order",
+        ),
+        sources=("F, eq. (3.3)",),
+        status="derived",
+        errata=(
+            Erratum(
+                "A and B contain the link's mu1* = E g' as the coefficient of the rank-one gradient (mu1*^2 in A, "
+                "mu1*^4 in B)",
+                "the coefficient is the activation's c1 = E sigma'; for ReLU and tanh the printed B is 47 % too large",
+                "mu1*^2 -> c1^2 in A, mu1*^4 -> c1^2 mu1*^2 in B",
+                ("G1.spike", "G1.ladder"),
+            ),
+            Erratum(
+                "A - 1 = (eta^2/d^2) lambda_{alpha beta} E y^2, from the rank-one part alone; the rest has operator "
+                "norm O(d^-1/2)",
+                "the rest has a small norm at zeta = 1/2 only (O(d^(zeta - 1)) in general), and its energy is of the "
+                "order kept: E sigma'^2 takes the place of c1^2, twice as much for ReLU",
+                "A - 1 = (eta^2/(alpha beta^2 d^2)) E sigma'^2 E y^2 - 2 (eta/m^2) E(sigma sigma')' "
+                "+ (eta^2/(beta d)^2)(E g)^2 (E sigma'')^2",
+                ("G1.bulk", "G1.own_share", "G1.mean"),
+            ),
+        ),
+    ),
+    Statement(
+        id="G2",
+        title="Covariance of the features given the batch: the spike lies along u = X^T y/n",
+        formula=conditional_statement,
+        assumptions=(*SPIKED_WEIGHTS, "limit d -> infinity of strength and angle", "the rest on average over batches"),
+        sources=("F, Section 3",),
+        status="derived",
+        errata=(
+            Erratum(
+                "the trained network's kernel is k1* = the average over data sets, with the spike along w*",
+                "all neurons share one batch, so that the network's own kernel is the one given the batch: its spike "
+                "lies along u, at cos^2 = .65 from w* for ReLU, tanh and alpha = 2; averaging turns the noise of u "
+                "into part of the isotropic A",
+                "Gamma_u = I + (eta^2/d)(c1^2/beta^2) u u^T, |u|^2 -> mu1*^2 + E y^2/alpha, "
+                "cos^2(u, w*) -> mu1*^2/|u|^2, beside a bulk with Var(sigma')",
+                ("G2.cosine", "G2.strength", "G2.remainder"),
+            ),
+        ),
+    ),
+    Statement(
+        id="G3",
+        title="Given the batch the features are Gaussian only if the readout is",
+        formula=kurtosis_statement,
+        assumptions=(
+            "rank-one update",
+            "a_j = +-1/sqrt m: two components, with s the spike's strength given the batch",
+        ),
+        sources=("F, Section 3",),
+        status="derived",
+    ),
+    Statement(
+        id="G9",
+        title="Skipping the first step: features drawn given the batch replace trained ones, averaged ones do not",
+        formula=conditional_law,
+        assumptions=(
+            "ridge fit on a fresh sample; observed at eta = .3 d .. 6 d, ReLU, link tanh(2z)",
+            "drawn given the batch: the risk of trained features within a few per cent at every step size (eta = 3 d, "
+            "d = 150: .221 +- .004 against .227 +- .004; untrained .315)",
+            "drawn from the batch-averaged Gamma: .130 +- .001 there, as its spike is w* itself and not the noisy u, "
+            "which is all that a network trained on the batch can know: training can be skipped, averaging cannot "
+            "replace it",
+        ),
+        sources=("F, Section 6",),
+        status="conjectured",
+        figure="F.skipping",
+    ),
+)

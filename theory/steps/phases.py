@@ -15,6 +15,7 @@ import sympy as sp
 from bulkedge.theory.functions.parse import choice, shorten
 from bulkedge.theory.numbers import symbols as s
 from bulkedge.theory.numbers.errors import InputError
+from bulkedge.theory.numbers.statement import TWO_STEPS, Statement
 
 HALF = Fraction(1, 2)
 READOUTS = {"gaussian": None, "uniform": None, "rademacher": 2, "constant": 1}  # law -> distinct non-zero values
@@ -189,3 +190,34 @@ def boundary_lines(orders: int) -> tuple[sp.Eq, ...]:
     Source: T5.
     """
     return tuple(sp.Eq(s.alpha2, k * (sp.Rational(1, 2) - s.alpha1)) for k in range(1, orders + 1))
+
+
+STATEMENTS = (
+    Statement(
+        id="T1",
+        title="Number of outliers after two steps",
+        formula=new_outliers,
+        assumptions=(
+            TWO_STEPS,
+            "0 <= alpha1, alpha2 < 1/2",
+            "activation of degree L (no cap if it is not a polynomial), E sigma' and E sigma^(k+1) not zero",
+            "the readout takes more than Lambda distinct non-zero values",
+        ),
+        sources=("T, abstract and theorem on the number of outliers",),
+        status="derived",
+        figure="T.phases",
+    ),
+    Statement(
+        id="T5",
+        title="Phase transitions, and the squared cosine below the line alpha1 + alpha2 = 1/2 (fresh batches)",
+        formula=fresh_statement,
+        assumptions=(
+            TWO_STEPS,
+            "alpha1 + alpha2 < 1/2",
+            "m2 = E y^2, both batches of ratio alpha = n/d; phi is the angle with beta",
+        ),
+        sources=("T, equivalence with one step", "derived here: the fresh batch"),
+        status="derived",
+        figure="T.phases",
+    ),
+)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import sympy as sp
 
 from bulkedge.theory.numbers import symbols as s
+from bulkedge.theory.numbers.statement import TWO_STEPS, Statement
 
 
 def left_gram(i: sp.Expr = s.k, k: sp.Expr = s.l) -> sp.Expr:
@@ -36,3 +37,20 @@ def second_strength() -> sp.Eq:
     left = sp.Matrix([[1, 0], [0, m4 / s.N]])
     right = sp.Matrix([[R00, R01], [R01, R11]])
     return sp.Eq(sp.Symbol("theta2", positive=True) ** 2, two_strengths(left, right)[1])
+
+
+STATEMENTS = (
+    Statement(
+        id="T4",
+        title="Outliers of W2 at finite N: the spike matrix through the map of O2",
+        formula=second_strength,
+        assumptions=(
+            TWO_STEPS,
+            "symmetric readout with E (sqrt(N) a)^4 = m4; shown for Lambda = 1, any Lambda numerically",
+            "seen at Lambda = 2 with three outliers beyond the bulk (checks T1.count.three, T4.third)",
+        ),
+        sources=("derived here", "B"),
+        status="derived",
+        figure="T.spectrum",
+    ),
+)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from bulkedge.derivations.engine.verdict import Judged
     from bulkedge.numerics.trials.check import Check, CheckResult
     from bulkedge.numerics.trials.runner import Progress
-    from bulkedge.registry import Erratum
+    from bulkedge.theory.numbers.statement import Erratum
 
 
 @dataclass(frozen=True)

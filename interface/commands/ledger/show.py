@@ -6,8 +6,8 @@ import argparse
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from bulkedge.registry import Statement
 from bulkedge.results.result import Result, Table
+from bulkedge.theory.numbers.statement import Statement
 
 
 @dataclass(frozen=True)
@@ -20,9 +20,10 @@ class ShowResult(Result):
     formula_latex: str
     checks: tuple[tuple[str, str, str], ...]
     derivations: tuple[str, ...]
+    files: tuple[str, ...]
 
     def payload(self) -> dict[str, Any]:
-        """`id`, `title`, `formula` (SymPy text), `latex`, `assumptions`, `status`, checks, derivations and errata."""
+        """`id`, `title`, `formula` (SymPy text), its name, `latex`, assumptions, status, files, checks, ..."""
         s = self.statement
         return {
             "id": s.id,
@@ -34,6 +35,8 @@ class ShowResult(Result):
             "sources": [*s.sources],
             "checks": [dict(zip(("id", "claim", "control"), row, strict=True)) for row in self.checks],
             "derivations": [*self.derivations],
+            "formula_name": s.formula_name,
+            "files": [*self.files],
             "figure": s.figure,
             "errata": [
                 {"printed": e.printed, "found": e.found, "corrected": e.corrected, "evidence": [*e.evidence]}
@@ -46,6 +49,8 @@ class ShowResult(Result):
         s = self.statement
         rows = [
             ("formula", self.formula),
+            ("formula's name", s.formula_name),
+            *(("file", a) for a in self.files),
             *(("assumption", a) for a in s.assumptions),
             ("status", s.status),
             *(("source", a) for a in s.sources),
@@ -92,8 +97,11 @@ def show(id: str) -> ShowResult:
     id = statement.id
     expression = statement.expression()
     checks = tuple((c.id, c.claim, c.control.mistake) for c in registry.checks() if registry.owner(c.id) == id)
-    derivations = tuple(d.title for d in registry.derivations() if registry.owner(d.id) == id)
-    return ShowResult({"id": id}, "", (id,), (), statement, str(expression), latex(expression), checks, derivations)
+    derivations = tuple(f"{d.id}  {d.title}" for d in registry.derivations() if registry.owner(d.id) == id)
+    files = tuple(registry.file_of(module) for modules in registry.homes(id).values() for module in modules)
+    return ShowResult(
+        {"id": id}, "", (id,), (), statement, str(expression), latex(expression), checks, derivations, files
+    )
 
 
 def run(arguments: argparse.Namespace) -> ShowResult:
