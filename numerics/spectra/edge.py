@@ -315,6 +315,7 @@ def outliers_of(array: Floats, alarm: float, *, adjust: bool = True, scale: floa
     scaled = even.kind if adjust and known is None else "iid"
     kappa = even.kurtosis if scaled == "iid" else -2.0
     analysed, by = array, (np.ones(len(array)), np.ones(array.shape[1]))
+    plain = found.squared
     if scaled != "iid":
         by, analysed, found, count = _levelled(array, scaled, alarm)
     noise = residual(analysed, found)
@@ -327,6 +328,8 @@ def outliers_of(array: Floats, alarm: float, *, adjust: bool = True, scale: floa
         reason = f"{count} of {min(array.shape)} values lie beyond the edge: no bulk is left to test"
     elif scaled == "both":
         reason = "the noise level varies over rows and over columns"
+    elif scaled != "iid" and count and (doubt := _levels_in_doubt(plain, found, by, variance, alarm)):
+        reason = doubt
     elif tails > HEAVY:
         reason = f"the entries have heavy tails (excess kurtosis {tails:.2g})"
     elif (largest := _lone(analysed, doubtful, found, variance)) > 0:
@@ -394,6 +397,21 @@ def _levelled(array: Floats, kind: str, alarm: float) -> tuple[tuple[Floats, Flo
         by = (by[0] * change[0], by[1] * change[1])
         by = (by[0] / float(np.sqrt(np.mean(by[0] ** 2))), by[1] / float(np.sqrt(np.mean(by[1] ** 2))))
     return by, analysed, found, count
+
+
+def _levels_in_doubt(plain: Floats, found: Spectrum, by: tuple[Floats, Floats], variance: float, alarm: float) -> str:
+    """Why no rate holds for outliers of an equalised matrix, or nothing.
+
+    The levels are estimated with the outliers: where these hold most of a row, or where they are not all seen in the
+    matrix as it was (`plain`, its squared singular values, against the separable law of the levels), one may be theirs.
+    """
+    held = max(float(np.max(np.sum(side**2, axis=1))) for side in (found.left, found.right))
+    if held > 0.5:
+        return f"the outliers hold {held:.0%} of a row or column, its noise level cannot be told"
+    law = SeparableNoise(variance * by[0] ** 2, by[1] ** 2)
+    factor = 1 - 2 / math.sqrt(by[0].size * by[1].size)
+    seen, count = int(np.sum(plain > factor * law.threshold(alarm))), found.left.shape[1]
+    return f"only {seen} of {count} values pass the edge before noise levels are equalised" if seen < count else ""
 
 
 def _with_the_weakest(array: Floats, noise: Floats, found: Spectrum, variance: float) -> Floats:

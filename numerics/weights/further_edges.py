@@ -71,8 +71,9 @@ def further_edges(
     values = np.sqrt(squared)
     if found.scaled != "none":
         offered.append(separable_edge(squared, found, alarm))
-    # A bound that does not follow our count: where that is wrong, it is far too large.
-    offered.append(screenot_edge(values, found.shape, max(5, len(values) // 10)))
+    # The bound follows our count only where that has a rate: elsewhere it may be far too large.
+    counted = 0 if found.rate is None else found.count + found.count // 2
+    offered.append(screenot_edge(values, found.shape, max(5, len(values) // 10, counted)))
     if nulls:
         offered.append(edge_of_null(values, nulls, alarm))
     return tuple(offered)

@@ -74,7 +74,7 @@ def _unequal_rate(size: int) -> float:
     return float(tracy_widom.sf(quantiles[0] - beyond))
 
 
-def _second_order(size: int) -> float:
+def second_order(size: int) -> float:
     """What Johnstone's halves (n - 1/2 for n in the edge's centre) change in the rate; what is left is of higher order.
 
     The bias of a rate at finite size: the edge's law holds up to n^(-2/3) with them, to n^(-1/3) without.
@@ -87,7 +87,7 @@ def _second_order(size: int) -> float:
 
 def _rate(inflation: float, trials: int) -> MonteCarlo:
     trial = partial(alarms, inflation=inflation, adjust=True)
-    return MonteCarlo(trial, "alarm", 50, trials, 800, _second_order)
+    return MonteCarlo(trial, "alarm", 50, trials, 800, second_order)
 
 
 CHECKS = (

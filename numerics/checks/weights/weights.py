@@ -5,14 +5,20 @@ from __future__ import annotations
 import functools
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import kolmogorov
 
+from bulkedge.numerics.checks.spectra.edge import second_order as _second_order
+from bulkedge.numerics.spectra.edge import outliers_of, squared_singular_values
+from bulkedge.numerics.spectra.screenot import hard_threshold
 from bulkedge.numerics.spectra.spike import rectangular
 from bulkedge.numerics.trials.check import Check, Control, Ladder, MonteCarlo
 from bulkedge.numerics.trials.stream import stream
+from bulkedge.numerics.weights.reduced import reduced
 from bulkedge.numerics.weights.weights import WeightSpectrum, analyse
 
 _DRAWS = 19
+_ALARM = 0.1
 _STRENGTH, _RATIO, _SCALE = 2.5, 1.5, 0.3  # in units of the noise sqrt d scale; N/d; the noise's standard deviation
 
 
@@ -60,6 +66,42 @@ def levelled(rng: np.random.Generator, size: int) -> dict[str, float]:
     spike = planted * np.outer(u / np.linalg.norm(u), v / np.linalg.norm(v))
     report = analyse(level[:, None] * rng.standard_normal(shape) + spike, rng=rng, draws=1)
     return {"strength": report.strengths[0] / planted if report.strengths else 0.0}
+
+
+@stream("R4.alarm.dead")
+def dead_rows(rng: np.random.Generator, size: int) -> dict[str, float]:
+    """Whether an outlier is reported in noise, size x 3/2 size, of which three rows in ten are zeros."""
+    noise = rng.standard_normal((size, 3 * size // 2))
+    noise[: 3 * size // 10] = 0
+    return {"alarm": float(outliers_of(reduced(noise).matrix, _ALARM).count > 0)}
+
+
+def _correlated(rng: np.random.Generator, size: int) -> NDArray[np.float64]:
+    """Noise, an AR(1) of coefficient 0.7 over columns, and three spikes above six times white noise's threshold."""
+    shape = (size, 3 * size // 2)
+    noise = rng.standard_normal(shape)
+    for k in range(1, shape[1]):
+        noise[:, k] = 0.7 * noise[:, k - 1] + np.sqrt(0.51) * noise[:, k]
+    left, right = (np.linalg.qr(rng.standard_normal((side, 3)))[0] for side in shape)
+    strengths = (shape[0] * shape[1]) ** 0.25 * np.array([6.0, 7.0, 8.0])
+    return np.asarray(noise + left * strengths @ right.T)
+
+
+@stream("R5.screenot")
+def screened(rng: np.random.Generator, size: int) -> dict[str, float]:
+    """How many singular values of it pass ScreeNOT's threshold."""
+    values = np.sqrt(squared_singular_values(_correlated(rng, size)))
+    return {"count": float(hard_threshold(values, 2 / 3).count)}
+
+
+def _by_marchenko_pastur() -> float:
+    """What the edge of Marchenko-Pastur counts in one such matrix."""
+    return float(outliers_of(_correlated(np.random.default_rng(0), 90), 0.01, adjust=False).count)
+
+
+def _share_beyond(size: int) -> float:
+    """The threshold is the limit's: of the extrapolated values about one in size passes it at a finite size."""
+    return 4 / size
 
 
 def _finite_rank(size: int) -> float:
@@ -131,5 +173,23 @@ CHECKS = (
         MonteCarlo(levelled, "strength", 120, 24, 200, lambda size: 1 / size),
         0.05,
         Control("the equalised matrix's own strength", lambda: float(np.sqrt(5.0))),
+    ),
+    Check(
+        "R4.alarm.dead",
+        f"false alarms where three rows in ten are zeros, at a rate of {_ALARM}",
+        "derived here (numerics/weights/reduced.py)",
+        lambda: _ALARM,
+        MonteCarlo(dead_rows, "alarm", 50, 400, 3000, _second_order),
+        0.12,
+        Control("the zeros counted as noise: alarms always", lambda: 1.0),
+    ),
+    Check(
+        "R5.screenot",
+        "mean count of three spikes in correlated noise by ScreeNOT",
+        "Donoho, Gavish & Romanov 2023",
+        lambda: 3.0,
+        MonteCarlo(screened, "count", 90, 160, 600, _share_beyond),
+        0.3,
+        Control("counted by Marchenko-Pastur's edge", _by_marchenko_pastur),
     ),
 )
