@@ -22,7 +22,7 @@ COMMANDS = {
     "spectrum": "exact spectrum of the kernel with spiked features, at any dimension and spike",
     "features": "spikes of the feature matrix after a step of size n^a, and the loss they save",
     "floor": "what kernels leave of a link, and whether one large step can do better",
-    "weights": "spectrum of a weight matrix in a file: bulk, outliers, strengths, fit",
+    "weights": "weights of a network (a matrix or a checkpoint): bulk, outliers, strengths, fit, denoised",
     "check": "run the ledger of checks, each with its negative control",
     "functions": "list the named functions with their formulas and parameters",
     "conventions": "print the conventions, names and limits",
