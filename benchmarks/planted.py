@@ -97,7 +97,7 @@ class Cell:
         """The cell as printed; the interval is Wilson's."""
         n, share, z2 = TRIALS, self.exact / TRIALS, 1.96**2
         middle, half = share + z2 / (2 * n), 1.96 * math.sqrt(share * (1 - share) / n + z2 / (4 * n * n))
-        low, high = ((middle + sign * half) / (1 + z2 / n) for sign in (-1, 1))
+        low, high = (max((middle + sign * half) / (1 + z2 / n), 0.0) for sign in (-1, 1))
         exact = f"{share:.2f} [{low:.2f}, {high:.2f}]"
         rest = (self.fits, self.quoted, self.false, self.screenot)
         return _LINE.format(self.law, self.spikes, exact, *rest)

@@ -110,7 +110,8 @@ def analyse(
     0.01) or no bulk is left no rate is quoted.
     Shapes: weights d x N; directions are vectors of length d (left) or N (right): one, or a matrix's columns or rows,
     as its shape says or `layout` ("rows" or "columns") does. `scale` is the noise's standard deviation where known.
-    Accuracy: strengths have the standard deviation of R3; `fit.p` is a simulation of `draws` matrices from `rng`.
+    Accuracy: strengths have the standard deviation of R3; `fit.p` is a simulation of `draws` matrices from `rng`
+    (fewer than 100 of them cannot show a misfit).
     Errors: InputError for an unusable matrix, direction or alarm rate.
     Source: R5, R4, O2.
     """
