@@ -25,7 +25,7 @@ def owner(id: str) -> str:
 
 
 @functools.cache
-def _modules(package: str, attribute: str) -> dict[str, tuple[Any, ...]]:
+def exporting(package: str, attribute: str) -> dict[str, tuple[Any, ...]]:
     """What the modules below a package export under a name, by module."""
     root = importlib.import_module(package)
     names = sorted(info.name for info in pkgutil.walk_packages(root.__path__, f"{package}."))
@@ -34,7 +34,7 @@ def _modules(package: str, attribute: str) -> dict[str, tuple[Any, ...]]:
 
 
 def _collect(package: str, attribute: str) -> tuple[Any, ...]:
-    return tuple(item for items in _modules(package, attribute).values() for item in items)
+    return tuple(item for items in exporting(package, attribute).values() for item in items)
 
 
 def order(id: str) -> tuple[int, str]:
@@ -57,7 +57,7 @@ def homes(id: str) -> dict[str, tuple[str, ...]]:
         ("checks", "bulkedge.numerics.checks", "CHECKS"),
         ("derivations", "bulkedge.derivations", "DERIVATIONS"),
     ):
-        modules = _modules(package, attribute)
+        modules = exporting(package, attribute)
         found[storey] = tuple(n for n, items in modules.items() if any(owner(item.id) == id for item in items))
     return found
 

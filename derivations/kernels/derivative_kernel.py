@@ -1,4 +1,4 @@
-"""K3: the kernel with the second derivative of ReLU, and the tangent kernel."""
+"""K3: the derivative kernels of ReLU, and the tangent kernel."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ import sympy as sp
 
 from bulkedge.derivations.engine.derivation import Apply, Derivation, Step
 from bulkedge.theory.functions.nonlinearity import nonlinearity
+from bulkedge.theory.kernels.arc_cosine import (
+    arc_cosine,
+)
 from bulkedge.theory.kernels.derivative_kernel import (
     readout_variance,
     tangent_kernel,
@@ -15,7 +18,7 @@ from bulkedge.theory.kernels.derivative_kernel import (
     weight_variance,
 )
 from bulkedge.theory.kernels.kernel import dual
-from bulkedge.theory.numbers.symbols import q11, q12, q22
+from bulkedge.theory.numbers.symbols import q11, q12, q22, rho, z1, z2
 
 _sigma, _E = sp.Function("sigma"), sp.Function("E")
 _u, _v = sp.symbols("u v", real=True)
@@ -107,7 +110,29 @@ def _tangent() -> Iterator[Step]:
 
 _DEFINITE = (q12**2 < q11 * q22,)
 
+_SIGMA = sp.Function("sigma")
+
+
+_SLOPES = sp.Function("E")(_SIGMA(z1).diff(z1) * _SIGMA(z2).diff(z2))
+
+
+def _price() -> Iterator[Step]:
+    yield Step(arc_cosine(1), reason="the kernel of ReLU")
+    yield Step(
+        arc_cosine(0), Apply(lambda e: e.diff(rho), name=_SLOPES), "Price: the kernel of its derivative, the step"
+    )
+
+
 DERIVATIONS = (
+    Derivation(
+        "K3.price",
+        "The derivative kernel of ReLU",
+        lambda: sp.Eq(_SLOPES, arc_cosine(0)),
+        _price,
+        "K3; Price 1958",
+        (rho > -1, rho < 1),
+        "sigma is ReLU.",
+    ),
     Derivation("K3.general", "The tangent kernel", tangent_statement, _general, "K3; paper O, Proposition 1"),
     Derivation(
         "K3.curvature",

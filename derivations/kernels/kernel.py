@@ -1,4 +1,4 @@
-"""K1 and K3: the arc-cosine kernel of every order, its series, and its derivative kernel."""
+"""K1: the series of a dual activation, the arc-cosine kernels of every order, and how fast their series decay."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import sympy as sp
 
-from bulkedge.derivations.engine.derivation import Apply, Derivation, Given, Root, Step, Substitute
+from bulkedge.derivations.engine.derivation import Apply, Derivation, Given, Root, Step, Substitute, Tends
 from bulkedge.theory.kernels.arc_cosine import (
     J,
     angular,
@@ -16,9 +16,11 @@ from bulkedge.theory.kernels.arc_cosine import (
     phi,
     recurrence,
     square_coefficient,
+    square_coefficient_asymptotics,
     theta,
 )
-from bulkedge.theory.numbers.symbols import k, m, rho, z1, z2
+from bulkedge.theory.kernels.kernel import series_statement
+from bulkedge.theory.numbers.symbols import k, l, m, rho, z1, z2
 
 _r, _a = sp.symbols("r a", positive=True)
 _c = sp.IndexedBase("c")  # the orthonormal coefficients of ReLU; their squares are the kernel's, by Mehler
@@ -108,18 +110,35 @@ def _series() -> Iterator[Step]:
     yield Step(_even_term(), "=", "the double factorial by the gamma function")
 
 
-_SIGMA = sp.Function("sigma")
-_SLOPES = sp.Function("E")(_SIGMA(z1).diff(z1) * _SIGMA(z2).diff(z2))
+_sigma, _E = sp.Function("sigma"), sp.Function("E")
+_SCALED = _c[2 * m + 2] ** 2 * (2 * m + 2) ** sp.Rational(5, 2)
 
 
-def _price() -> Iterator[Step]:
-    yield Step(arc_cosine(1), reason="the kernel of ReLU")
+def _asymptotics() -> sp.Eq:
+    constant = sp.simplify(square_coefficient_asymptotics(1) * k ** sp.Rational(5, 2))
+    return sp.Eq(sp.Limit(_SCALED, m, sp.oo), constant, evaluate=False)
+
+
+def _size() -> Iterator[Step]:
+    binomial = sp.gamma(m + sp.Rational(1, 2)) / (sp.sqrt(sp.pi) * sp.gamma(m + 1))
+    square = binomial / (2 * sp.pi * (2 * m + 1) * (2 * m + 2))
     yield Step(
-        arc_cosine(0), Apply(lambda e: e.diff(rho), name=_SLOPES), "Price: the kernel of its derivative, the step"
+        square * (2 * m + 2) ** sp.Rational(5, 2), Given(name=_SCALED), "c_k^2 of ReLU at k = 2m + 2, times k^(5/2)"
     )
+    yield Step(_asymptotics().rhs, Tends(m, name=sp.Limit(_SCALED, m, sp.oo)), "by Stirling")
+
+
+def _dual() -> Iterator[Step]:
+    pair = _E(_sigma(z1) * _sigma(z2))
+    double = sp.Sum(_c[k] * _c[l] * rho**k * sp.KroneckerDelta(k, l), (l, 0, sp.oo), (k, 0, sp.oo))
+    yield Step(double, Given(define=pair, kind="expansion"), "both in the basis h_k, whose moments Mehler gives (H4)")
+    yield Step(pair, Given(), "hence the dual activation")
+    yield Step(series_statement().rhs, "=", "only k = l is left")
 
 
 DERIVATIONS = (
+    Derivation("K1.size", "How the coefficients of ReLU decay", _asymptotics, _size, "K1; Cho and Saul 2009"),
+    Derivation("K1.dual", "The series of a dual activation", series_statement, _dual, "K1; H4"),
     Derivation(
         "K1.order_n",
         "The arc-cosine kernel of order n",
@@ -137,14 +156,5 @@ DERIVATIONS = (
         "K1",
         (rho > -1, rho < 1),
         "c_k is the orthonormal coefficient of ReLU; by Mehler its square is the kernel's coefficient of rho^k.",
-    ),
-    Derivation(
-        "K3.price",
-        "The derivative kernel of ReLU",
-        lambda: sp.Eq(_SLOPES, arc_cosine(0)),
-        _price,
-        "K3; Price 1958",
-        (rho > -1, rho < 1),
-        "sigma is ReLU.",
     ),
 )

@@ -14,7 +14,6 @@ from bulkedge.theory.spectra.marchenko_pastur import edges as mp_edges
 
 _ONE = sv.Population((1,), (1,))
 _T = next(s for s in sv.companion_equation().rhs.free_symbols if s.name == "t")
-_EPS = sp.Symbol("epsilon", positive=True)
 
 
 def _in_alpha() -> Iterator[Step]:
@@ -26,7 +25,7 @@ def _in_alpha() -> Iterator[Step]:
 
 _E, _H = sp.Function("E"), sp.Function("m_H")
 _LOWER, _UPPER = sp.Symbol("lambda_minus"), sp.Symbol("lambda_plus")
-_COS2, _SECOND = sp.cos(sp.Symbol("phi", real=True)) ** 2, sp.Symbol("C_2")
+_COS2 = sp.cos(sp.Symbol("phi", real=True)) ** 2
 
 
 def _linear(mean: sp.Expr) -> sp.Expr:
@@ -80,29 +79,6 @@ def _overlap() -> Iterator[Step]:
     yield Step(sv.overlap(_ONE), "=", "the squared overlap alpha psi'/psi")
 
 
-def _spread() -> sp.Expr:
-    """psi at the unperturbed critical point, eigenvalues 1 +- epsilon of equal weight (mean 1, variance epsilon^2)."""
-    pair = [(1 + sign * _EPS) / (alpha - 1 - sign * _EPS) for sign in (1, -1)]
-    return (alpha * (1 + c * sp.Add(*pair) / 2)).subs(alpha, 1 + sp.sqrt(c))
-
-
-def _second_order_claim() -> sp.Expr:
-    return mp_edges(c, sp.Integer(1))[1] / sp.sqrt(c)
-
-
-def _second_order() -> Iterator[Step]:
-    yield Step(
-        _spread(),
-        reason="eigenvalues 1 +- epsilon: psi at the critical point of epsilon = 0, where the first variation in alpha "
-        "vanishes, gives the edge to order epsilon^2",
-    )
-    yield Step(
-        _second_order_claim(),
-        Apply(lambda e: sp.simplify(e.diff(_EPS, 2).subs(_EPS, 0) / 2), name=_SECOND),
-        "the coefficient of epsilon^2: the edge moves by the factor 1 + variance/sqrt c",
-    )
-
-
 def _edge_claims() -> tuple[sp.Eq, ...]:
     return tuple(sp.Eq(name, value) for name, value in zip((_LOWER, _UPPER), mp_edges(c, sp.Integer(1)), strict=True))
 
@@ -126,14 +102,5 @@ DERIVATIONS = (
         _overlap,
         _SOURCE,
         (alpha > 1 + sp.sqrt(c),),
-    ),
-    Derivation(
-        "R4.kurtosis",
-        "The edge of a population that varies a little",
-        lambda: sp.Eq(_SECOND, _second_order_claim()),
-        _second_order,
-        "R2, R4",
-        (),
-        "C_2 is the coefficient of epsilon^2 in the edge.",
     ),
 )

@@ -15,9 +15,8 @@ from bulkedge.theory.spectra.spike import (
     RECTANGULAR,
     WIGNER,
     WISHART,
-    covariance_outlier,
-    wishart_outlier,
 )
+from bulkedge.theory.spectra.spiked_matrices import covariance_outlier, wishart_outlier
 
 _ONE = sp.Integer(1)
 _T = sp.Symbol("t", positive=True)

@@ -1,4 +1,4 @@
-"""T3: the limits of the second step's directions by leaving samples out of u, and T4's strengths."""
+"""T3: the limits of the second step's directions by leaving samples out of u."""
 
 from __future__ import annotations
 
@@ -6,12 +6,11 @@ from collections.abc import Iterator
 
 import sympy as sp
 
-from bulkedge.derivations.engine.derivation import Apply, Derivation, Given, Root, Step, Substitute
+from bulkedge.derivations.engine.derivation import Apply, Derivation, Given, Step, Substitute
 from bulkedge.derivations.steps.second_step import mean_over
 from bulkedge.theory.numbers import symbols as s
 from bulkedge.theory.steps.alignment import limits
 from bulkedge.theory.steps.directions import closed_form
-from bulkedge.theory.steps.spike_matrix import second_strength
 
 g = sp.Symbol("g", real=True)  # x_i.x_m of two samples: centred, variance d
 F_i, F_k, dF_i, dF_k, y_i, y_m = sp.symbols("F_i F_k D_i D_k y_i y_m", real=True)
@@ -113,21 +112,6 @@ def length2() -> sp.Expr:
     return s.mu1_star**2 + s.m2 / s.alpha
 
 
-def _strengths() -> Iterator[Step]:
-    m4, R00, R01, R11, x = sp.symbols("m4 R00 R01 R11 x", positive=True)
-    product = sp.Matrix([[1, 0], [0, m4 / s.N]]) * sp.Matrix([[R00, R01], [R01, R11]])
-    yield Step(
-        sp.expand((product - x * sp.eye(2)).det()),
-        reason="S = l_0 r_0^T + l_1 r_1^T: its squared singular values x are the eigenvalues of the product of the "
-        "Gram matrices, diag(1, m4/N) of a and a^2 (symmetric readout) and R of r_0 and r_1",
-    )
-    yield Step(
-        second_strength().rhs,
-        Root(x, name=second_strength().lhs),
-        "the smaller root; O2's map takes theta_2 to the second outlier",
-    )
-
-
 DERIVATIONS = (
     Derivation("T3.products", "The products of the second step's directions", limits, _products, "T3"),
     Derivation(
@@ -147,5 +131,4 @@ DERIVATIONS = (
         _memory,
         "T3",
     ),
-    Derivation("T4.strengths", "The second strength of the spike matrix", second_strength, _strengths, "T4"),
 )

@@ -62,7 +62,7 @@ SIZE = 1200
 
 def _spectrum() -> tuple[Figure, Table]:
     """The singular values of W2 with the law of the bulk and T4's three outliers over them (Lambda = 2)."""
-    from bulkedge.numerics.checks.steps.alignment import THREE
+    from bulkedge.numerics.checks.steps.spike_matrix import THREE
     from bulkedge.numerics.spectra.marchenko_pastur import MarchenkoPastur
     from bulkedge.numerics.steps.spike_matrix import predicted_outliers
 

@@ -148,46 +148,7 @@ def rectangular_outlier() -> sp.Eq:
     return sp.Eq(sp.Function("s_1")(theta, psi), RECTANGULAR.position())
 
 
-def rectangular_strength() -> sp.Eq:
-    """R5's statement: the strength behind an observed singular value `symbols.x` beyond the edge."""
-    return sp.Eq(theta, RECTANGULAR.inverse)
-
-
-def covariance_outlier() -> sp.Eq:
-    """R3's statement: the extreme eigenvalue of the sample covariance, at any population spike."""
-    return sp.Eq(sp.Function("lambda")(ell, c), COVARIANCE.position())
-
-
-def wishart_outlier() -> sp.Eq:
-    """R3's statement: the extreme eigenvalue of a Wishart matrix with an additive spike of either sign."""
-    return sp.Eq(sp.Function("lambda")(zeta, c), WISHART.position())
-
-
 STATEMENTS = (
-    Statement(
-        id="R3",
-        title="Spiked covariance, Wishart, Wigner, rectangular: thresholds, outliers, overlaps, fluctuations, inverse",
-        formula=covariance_outlier,
-        assumptions=(
-            "spikes of fixed rank and strength, distinct, with orthogonal vectors",
-            "fluctuations: Gaussian noise; the rectangular variance is derived here",
-        ),
-        sources=("Baik & Silverstein 2006", "Paul 2007", "Benaych-Georges & Nadakuditi 2011, 2012"),
-        status="derived",
-    ),
-    Statement(
-        id="R5",
-        title="Spectrum of a given weight matrix: bulk, edge, outliers, strengths, overlaps, fit",
-        formula=rectangular_strength,
-        assumptions=(
-            "W = independent noise + low rank; x is a singular value over sigma sqrt d, beyond the edge",
-            "the bulk k spikes leave is Marchenko-Pastur's less their spectral shifts; it is tested against noise of "
-            "its shape and kurtosis",
-            "where noise levels are equalised, strengths and overlaps are turned back into the file's units",
-        ),
-        sources=("R3, R4 and O2 combined",),
-        status="derived",
-    ),
     Statement(
         id="O2",
         title="The outlier of one gradient step, its threshold and both overlaps",

@@ -158,12 +158,6 @@ def conditional_bulk() -> sp.Expr:
     return 1 + eta**2 / d**2 * (slope2 - act[1] ** 2) * label2 / (alpha * beta**2)
 
 
-def conditional_law() -> sp.Eq:
-    """G9: a neuron drawn instead of trained, w = sqrt(A_u) w_0 + (c1 eta/m) b u, b ~ N(0, 1), A_u the bulk of G2."""
-    w, w0, b, u = sp.symbols("w w_0 b u")
-    return sp.Eq(w, sp.sqrt(conditional_bulk()) * w0 + act[1] * eta / (beta * d) * b * u)
-
-
 def conditional_statement() -> sp.Eq:
     """G2: Gamma given the batch, rank-one part."""
     identity, u, transposed = (sp.Symbol(name, commutative=False) for name in ("I", "u", "u^T"))
@@ -313,21 +307,5 @@ STATEMENTS = (
         ),
         sources=("F, Section 3",),
         status="derived",
-    ),
-    Statement(
-        id="G9",
-        title="Skipping the first step: features drawn given the batch replace trained ones, averaged ones do not",
-        formula=conditional_law,
-        assumptions=(
-            "ridge fit on a fresh sample; observed at eta = .3 d .. 6 d, ReLU, link tanh(2z)",
-            "drawn given the batch: the risk of trained features within a few per cent at every step size (eta = 3 d, "
-            "d = 150: .221 +- .004 against .227 +- .004; untrained .315)",
-            "drawn from the batch-averaged Gamma: .130 +- .001 there, as its spike is w* itself and not the noisy u, "
-            "which is all that a network trained on the batch can know: training can be skipped, averaging cannot "
-            "replace it",
-        ),
-        sources=("F, Section 6",),
-        status="conjectured",
-        figure="F.skipping",
     ),
 )

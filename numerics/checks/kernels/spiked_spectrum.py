@@ -1,4 +1,4 @@
-"""Checks of G6-G8: the exact spectrum on data and by other quadratures, its expansions, and the figures' numbers."""
+"""Checks of G6: the exact spectrum on data and by other quadratures."""
 
 from __future__ import annotations
 
@@ -15,11 +15,9 @@ from bulkedge.numerics.kernels.spiked_spectrum import Sector, sector
 from bulkedge.numerics.trials.check import Check, Control, MonteCarlo, SecondRoute
 from bulkedge.numerics.trials.stream import stream
 from bulkedge.theory.kernels import spiked_expansion
-from bulkedge.theory.kernels.spiked_expansion import b
 from bulkedge.theory.kernels.spiked_spectrum import unspiked
 from bulkedge.theory.numbers.enclosure import Enclosure
 from bulkedge.theory.numbers.symbols import A, d
-from bulkedge.theory.risk import floor_relu
 
 Array = NDArray[np.float64]
 
@@ -27,7 +25,7 @@ D, BULK, SPIKE = 20, 1.0, 20.0
 
 
 @functools.cache
-def _sector(dimension: int, spike: float, j: int = 0, parity: int = 0, bulk: float = 1.0) -> Sector:
+def at_spike(dimension: int, spike: float, j: int = 0, parity: int = 0, bulk: float = 1.0) -> Sector:
     return sector(dimension, bulk, spike, j, parity, tolerance=1e-9)
 
 
@@ -51,13 +49,13 @@ def data_trial(rng: np.random.Generator, size: int) -> dict[str, float]:
     result = {}
     K, M = _kernel(X, Y), _kernel(Y, Z)
     # What the two largest modes add to the other ones' samples has mean zero, by orthogonality: take it off.
-    top = _sector(D, SPIKE).eigenfunction(0)
+    top = at_spike(D, SPIKE).eigenfunction(0)
     rest = K - (BULK + SPIKE) / (4 * D) * np.outer(X[:, 0], Y[:, 0])
-    rest -= float(_sector(D, SPIKE).eigenvalues[0]) * np.outer(top(X, spike), top(Y, spike))
+    rest -= float(at_spike(D, SPIKE).eigenvalues[0]) * np.outer(top(X, spike), top(Y, spike))
     for name, part, i in (
-        ("top", _sector(D, SPIKE), 0),
-        ("second", _sector(D, SPIKE), 1),
-        ("tilted", _sector(D, SPIKE, 1, 1), 0),
+        ("top", at_spike(D, SPIKE), 0),
+        ("second", at_spike(D, SPIKE), 1),
+        ("tilted", at_spike(D, SPIKE, 1, 1), 0),
     ):
         psi = part.eigenfunction(i)
         x, y, z = (psi(S, spike, axis) for S in (X, Y, Z))
@@ -104,72 +102,6 @@ def _weyl() -> float:
     return float((1 + 30.0) ** -0.5 * (2 / math.pi * ellipk(30.0 / 31.0)) ** 4)
 
 
-def second_coefficient() -> Enclosure:
-    """(lambda_max - lambda_0 (A + B/d))/(B/d)^2 at d = 10^4 from B/d = 1/200 and 1/100, extrapolated to B/d = 0."""
-    dimension = 10_000
-    lam0 = float(sp.N(unspiked(0).subs(d, dimension), 20))
-    at = [(float(_sector(dimension, x * dimension).eigenvalues[0]) - lam0 * (1 + x)) / x**2 for x in (0.005, 0.01)]
-    limit = 2 * at[0] - at[1]
-    # What the extrapolation leaves, 11 (B/d)^2/(16 pi), twice over, and the 1/d of the coefficient itself.
-    return Enclosure(Fraction(limit), Fraction(2 * 11 * 0.01**2 / (16 * math.pi) + 2 / dimension), "extrapolated")
-
-
-def second_ratio() -> Enclosure:
-    """The second eigenvalue over b^2/(2 pi A) at d = 10^6, b = 1/100.
-
-    The error is the prediction's: the next order of the series, and (A+B)^2/B^2 - 1 = 2e-4 of finite d.
-    """
-    part = _sector(1_000_000, 10_000.0)
-    value = float(part.eigenvalues[1]) / (0.01**2 / (2 * math.pi))
-    left_out = abs(_second_ratio(3) - _second_ratio(2))
-    return Enclosure(Fraction(value), Fraction(2 * left_out + 3e-4), "exact spectrum")
-
-
-def _second_ratio(order: int) -> float:
-    x = sp.Rational(1, 100)
-    value = spiked_expansion.limit_second(order) / (b**2 / (2 * sp.pi * A))
-    return float(value.subs({A: 1, b: x}).evalf(15))
-
-
-def _paper_second() -> float:
-    """A lambda_2, the second eigenvalue without a spike, in the same units."""
-    return float(_sector(1_000_000, 0.0).eigenvalues[1]) / (0.01**2 / (2 * math.pi))
-
-
-def overlap(dimension: int, exponent: float) -> float:
-    """The exact <Psi, Y2>^2 at A = 1.2, B = 5 d^exponent."""
-    part = _sector(dimension, 5 * dimension**exponent, bulk=1.2)
-    return float(part.vectors[1, 0] ** 2)
-
-
-def published_overlap() -> Enclosure:
-    """Figure 1a's value at d = 3200, exponent .9, read off the picture to half a line's width."""
-    return Enclosure(Fraction(183, 1000), Fraction(4, 1000), "read off the published figure")
-
-
-@stream("G8.floor")
-def floor_trial(rng: np.random.Generator, size: int) -> dict[str, float]:
-    """The squared error of the best function of the kernel's closure on Figure 1b's target, d = 300, `size` samples.
-
-    The best function is written down (even part: the projection of 2t^2 on |x| h(x/|x|); odd part: linear), its error
-    is sampled; no closed expectation enters but E|x|^3.
-    """
-    dimension = 300
-    t = rng.standard_normal(size)
-    rest = rng.chisquare(dimension - 1, size)
-    length = np.sqrt(t**2 + rest)
-    # E|x|^3 by sampling the same law of lengths.
-    cube = np.mean((t**2 + rest) ** 1.5)
-    target = 2 * t**2 + 3 * t + 4 * np.sin(2 * t)
-    slope = np.mean(t * target)
-    even = 2 * (t / length) ** 2 * length * cube / dimension
-    return {"floor": float(np.mean((target - slope * t - even) ** 2))}
-
-
-def _floor(dimension: int) -> float:
-    return float(floor_relu.figure_floor().subs(d, dimension).evalf(15))
-
-
 _DATA = functools.partial(MonteCarlo, data_trial)
 
 CHECKS = (
@@ -177,7 +109,7 @@ CHECKS = (
         "G6.top",
         "d = 20, A = 1, B = 20: <Psi, T Psi> of the computed eigenfunction on data",
         "G6; paper F, Theorem 5.4",
-        lambda: float(_sector(D, SPIKE).eigenvalues[0]),
+        lambda: float(at_spike(D, SPIKE).eigenvalues[0]),
         _DATA("top", 140, 160, 1600),
         0.022,
         Control(
@@ -189,7 +121,7 @@ CHECKS = (
         "G6.eigenfunction",
         "<T Psi, T Psi> = lambda^2: Psi is an eigenfunction, not only a good trial function",
         "G6",
-        lambda: float(_sector(D, SPIKE).eigenvalues[0]),
+        lambda: float(at_spike(D, SPIKE).eigenvalues[0]),
         _DATA("top_square", 140, 160, 1600),
         0.05,
         Control("the aligned linear eigenvalue (A+B)/(4d)", lambda: (BULK + SPIKE) / (4 * D)),
@@ -198,7 +130,7 @@ CHECKS = (
         "G6.second",
         "d = 20, A = 1, B = 20: the second even eigenvalue on data",
         "G6; paper F, Appendix",
-        lambda: float(_sector(D, SPIKE).eigenvalues[1]),
+        lambda: float(at_spike(D, SPIKE).eigenvalues[1]),
         _DATA("second", 140, 160, 1600),
         0.006,
         Control(
@@ -209,19 +141,19 @@ CHECKS = (
         "G6.sector",
         "d = 20, A = 1, B = 20: the first eigenvalue of sector 1 (odd in w*), multiplicity 19, on data",
         "G6",
-        lambda: float(_sector(D, SPIKE, 1, 1).eigenvalues[0]),
+        lambda: float(at_spike(D, SPIKE, 1, 1).eigenvalues[0]),
         _DATA("tilted", 140, 160, 1600),
         0.0013,
-        Control("the same without a spike", lambda: float(_sector(D, 0.0, 1, 1).eigenvalues[0])),
+        Control("the same without a spike", lambda: float(at_spike(D, 0.0, 1, 1).eigenvalues[0])),
     ),
     Check(
         "G6.circle",
         "d = 2: the largest eigenvalue by a rule on the circle that knows no harmonics",
         "G6",
-        lambda: float(_sector(2, 5.0).eigenvalues[0]),
+        lambda: float(at_spike(2, 5.0).eigenvalues[0]),
         SecondRoute(circle),
         1e-4,
-        Control("without the spike's second order", lambda: float(_sector(2, 0.0).eigenvalues[0] * (1 + 5.0 / 2))),
+        Control("without the spike's second order", lambda: float(at_spike(2, 0.0).eigenvalues[0] * (1 + 5.0 / 2))),
     ),
     Check(
         "G6.weyl",
@@ -231,52 +163,5 @@ CHECKS = (
         SecondRoute(weyl),
         0.3,
         Control("the printed 1/sqrt(det Gamma)", lambda: 31.0**-0.5),
-    ),
-    Check(
-        "G7.second_order",
-        "lambda_max goes on after A lambda_0 + B/(2 pi d) with (B/d)^2/(4 pi A)",
-        "G7; paper F, Theorem 5.4",
-        lambda: 1 / (4 * math.pi),
-        SecondRoute(second_coefficient),
-        0.01,
-        Control("nothing, as printed", lambda: 0.0),
-    ),
-    Check(
-        "G7.second_root",
-        "the second eigenvalue is lambda_2 ((A+B)^2/A)(1 - 7 B/(Ad) + ...), of order (B/d)^2",
-        "G7; paper F, Appendix",
-        functools.partial(_second_ratio, 2),
-        SecondRoute(second_ratio),
-        0.05,
-        Control("the appendix's A lambda_2", _paper_second),
-    ),
-    Check(
-        "G7.seven",
-        "its first correction is -7 B/(Ad)",
-        "G7",
-        functools.partial(_second_ratio, 2),
-        SecondRoute(second_ratio),
-        0.03,
-        Control("left out", lambda: 1.0),
-    ),
-    Check(
-        "G8.squared",
-        "Figure 1a at d = 3200, exponent .9, shows the squared overlap with Y2",
-        "G8; paper F, Figure 1a",
-        functools.partial(overlap, 3200, 0.9),
-        SecondRoute(published_overlap),
-        0.05,
-        Control("the overlap itself, as the text defines it", lambda: math.sqrt(overlap(3200, 0.9))),
-    ),
-    Check(
-        "G8.floor",
-        "Figure 1b's target has the irreducible error 6.845 under every bias-free ReLU kernel",
-        "G8; paper F, Figure 1b",
-        functools.partial(_floor, 300),
-        MonteCarlo(floor_trial, "floor", 40_000, 160, 1600),
-        0.1,
-        Control(
-            "the odd part's floor alone, in one dimension", lambda: 8 * (1 - math.exp(-8)) - 64 * math.exp(-4) + 12
-        ),
     ),
 )

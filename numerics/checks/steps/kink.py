@@ -7,14 +7,24 @@ meets the kink; its Taylor coefficients for t > 0 and for t < 0 are fitted. No s
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
 import sympy as sp
 
-from bulkedge.numerics.steps.alignment import gauss_grid
-from bulkedge.numerics.steps.two_steps import Floats
-from bulkedge.numerics.trials.check import Check, Control, SecondRoute
+from bulkedge.numerics.steps.alignment import direct_limits, float_moments, further_direction, gauss_grid
+from bulkedge.numerics.steps.network import Teacher, draw_batch, draw_directions
+from bulkedge.numerics.steps.second_step import fit, split_gradient
+from bulkedge.numerics.steps.two_steps import (
+    Floats,
+    draw_start,
+    he3_link,
+    relu_slope,
+    without_own,
+)
+from bulkedge.numerics.trials.check import Check, Control, Ladder, SecondRoute
+from bulkedge.numerics.trials.stream import stream
 from bulkedge.theory.functions.nonlinearity import nonlinearity
 from bulkedge.theory.gaussian.moments import Moments
 from bulkedge.theory.numbers import symbols as s
@@ -95,7 +105,75 @@ def _check(id: str, k: int, part: int, resolution: float) -> Check:
     )
 
 
+def relu_further(alpha: float) -> tuple[Callable[[Floats, Floats], Floats], Callable[[Floats, Floats], Floats]]:
+    """T6's F of a|a| for ReLU and the odd link: mu1 = 1/2, Var sigma' = 1/4, no mean."""
+    v = float_moments(he3_link, nodes=400)(0, 2) / 4 / alpha
+    return further_direction((Kink(0, (0,), (1,)),), 0.5, 0.0, v, alpha)
+
+
+@stream("T6.relu.direction")
+def kinked_gradient(rng: np.random.Generator, size: int) -> dict[str, float]:
+    """ReLU, odd link of information exponent 3, n = d = size, N = 4 d, reused: the coefficient of |t| against T6.
+
+    Even part of the gradient in t = eta1 a_j; without a mean of y the order t^2 vanishes (T6), so |t| and |t|^3 are
+    fitted. t shrinks with the size, and with it what the orders left out add.
+    """
+    start = draw_start(rng, size, 4 * size, size, he3_link, 0.0)
+    eta1 = 0.3 * np.sqrt(100 / size) * np.sqrt(4 * size)
+    even, _ = split_gradient(start.W, start.a, start.batches, relu_slope, eta1)
+    t = np.abs(eta1 * start.a)
+    found = fit(even, np.stack([t, t**3], axis=1))
+    X, y, q = without_own(start.batches)
+    F, _ = relu_further(1.0)
+    expected = X.T @ F(y, q) / size
+    return {"ratio": found.signal(expected, 0) / float(expected @ expected)}
+
+
+@stream("T6.relu.signal")
+def kinked_reach(rng: np.random.Generator, size: int) -> dict[str, float]:
+    """beta.b of the further direction b = (1/n) X^T F from data alone, n = d = size: what a|a| sees of the target."""
+    teacher = Teacher(draw_directions(size, 1, rng), (he3_link,), 0.0)
+    batch = draw_batch(teacher, size, rng)
+    X, y, q = without_own((batch, batch))
+    F, _ = relu_further(1.0)
+    return {"signal": float(teacher.directions[:, 0] @ X.T @ F(y, q)) / size}
+
+
 CHECKS: tuple[Check, ...] = (
+    Check(
+        id="T6.relu.direction",
+        claim="ReLU, reused: the further left vector a|a| carries (1/n) X^T F with T6's F",
+        source="T6",
+        predict=lambda: 1.0,
+        measure=Ladder(
+            kinked_gradient,
+            "ratio",
+            sizes=(60, 120, 240),
+            rate=0.5,
+            trials=18,
+            full_sizes=(120, 240, 480),
+            full_trials=40,
+        ),
+        resolution=0.25,
+        control=Control("no further direction", lambda: 0.0),
+    ),
+    Check(
+        id="T6.relu.signal",
+        claim="ReLU, reused: a|a| reaches an odd link of information exponent 3 at Lambda = 1",
+        source="T6",
+        predict=lambda: direct_limits(*relu_further(1.0), he3_link, 1.0, 0.0, "reused", (0.0,)).signal,
+        measure=Ladder(
+            kinked_reach,
+            "signal",
+            sizes=(100, 200, 400),
+            rate=1.0,
+            trials=100,
+            full_sizes=(200, 400, 800),
+            full_trials=400,
+        ),
+        resolution=0.037,
+        control=Control("even in z: nothing is reached", lambda: 0.0),
+    ),
     _check("T6.order2.power", 2, 1, 1e-5),
     _check("T6.order2.further", 2, -1, 1e-5),
     _check("T6.order3.power", 3, 1, 1e-5),

@@ -8,7 +8,7 @@ import sympy as sp
 from bulkedge.theory.numbers.symbols import c, ell, psi, theta, w, x, zeta
 from bulkedge.theory.numbers.symbols import stieltjes as m
 from bulkedge.theory.spectra import marchenko_pastur as mp
-from bulkedge.theory.spectra import spike
+from bulkedge.theory.spectra import spike, spiked_matrices
 
 R, C, W, A = spike.RECTANGULAR, spike.COVARIANCE, spike.WIGNER, spike.WISHART
 
@@ -175,5 +175,5 @@ def test_variances_from_the_resolvent_and_of_the_gaussian_case():
 
 def test_statements_are_equations():
     assert isinstance(spike.rectangular_outlier(), sp.Eq)
-    assert isinstance(spike.covariance_outlier(), sp.Eq)
-    assert isinstance(spike.wishart_outlier(), sp.Eq)
+    assert isinstance(spiked_matrices.covariance_outlier(), sp.Eq)
+    assert isinstance(spiked_matrices.wishart_outlier(), sp.Eq)

@@ -7,7 +7,7 @@ import sympy as sp
 
 from bulkedge.numerics.spectra import edge, tracy_widom
 from bulkedge.theory.numbers.symbols import n, p
-from bulkedge.theory.spectra import tracy_widom as theory
+from bulkedge.theory.spectra import edge as theory
 
 
 @pytest.mark.parametrize(("rows", "columns"), [(400, 100), (30, 70)])

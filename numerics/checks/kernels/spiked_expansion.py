@@ -1,0 +1,80 @@
+"""G7 checked: the orders after the paper's, and the second eigenvalue, against the exact spectrum."""
+
+from __future__ import annotations
+
+import functools
+import math
+from fractions import Fraction
+
+import sympy as sp
+
+from bulkedge.numerics.checks.kernels.spiked_spectrum import at_spike
+from bulkedge.numerics.trials.check import Check, Control, SecondRoute
+from bulkedge.theory.kernels import spiked_expansion
+from bulkedge.theory.kernels.spiked_expansion import b
+from bulkedge.theory.kernels.spiked_spectrum import unspiked
+from bulkedge.theory.numbers.enclosure import Enclosure
+from bulkedge.theory.numbers.symbols import A, d
+
+
+def second_coefficient() -> Enclosure:
+    """(lambda_max - lambda_0 (A + B/d))/(B/d)^2 at d = 10^4 from B/d = 1/200 and 1/100, extrapolated to B/d = 0."""
+    dimension = 10_000
+    lam0 = float(sp.N(unspiked(0).subs(d, dimension), 20))
+    at = [(float(at_spike(dimension, x * dimension).eigenvalues[0]) - lam0 * (1 + x)) / x**2 for x in (0.005, 0.01)]
+    limit = 2 * at[0] - at[1]
+    # What the extrapolation leaves, 11 (B/d)^2/(16 pi), twice over, and the 1/d of the coefficient itself.
+    return Enclosure(Fraction(limit), Fraction(2 * 11 * 0.01**2 / (16 * math.pi) + 2 / dimension), "extrapolated")
+
+
+def second_ratio() -> Enclosure:
+    """The second eigenvalue over b^2/(2 pi A) at d = 10^6, b = 1/100.
+
+    The error is the prediction's: the next order of the series, and (A+B)^2/B^2 - 1 = 2e-4 of finite d.
+    """
+    part = at_spike(1_000_000, 10_000.0)
+    value = float(part.eigenvalues[1]) / (0.01**2 / (2 * math.pi))
+    left_out = abs(_second_ratio(3) - _second_ratio(2))
+    return Enclosure(Fraction(value), Fraction(2 * left_out + 3e-4), "exact spectrum")
+
+
+def _second_ratio(order: int) -> float:
+    x = sp.Rational(1, 100)
+    value = spiked_expansion.limit_second(order) / (b**2 / (2 * sp.pi * A))
+    return float(value.subs({A: 1, b: x}).evalf(15))
+
+
+def _paper_second() -> float:
+    """A lambda_2, the second eigenvalue without a spike, in the same units."""
+    return float(at_spike(1_000_000, 0.0).eigenvalues[1]) / (0.01**2 / (2 * math.pi))
+
+
+CHECKS = (
+    Check(
+        "G7.second_order",
+        "lambda_max goes on after A lambda_0 + B/(2 pi d) with (B/d)^2/(4 pi A)",
+        "G7; paper F, Theorem 5.4",
+        lambda: 1 / (4 * math.pi),
+        SecondRoute(second_coefficient),
+        0.01,
+        Control("nothing, as printed", lambda: 0.0),
+    ),
+    Check(
+        "G7.second_root",
+        "the second eigenvalue is lambda_2 ((A+B)^2/A)(1 - 7 B/(Ad) + ...), of order (B/d)^2",
+        "G7; paper F, Appendix",
+        functools.partial(_second_ratio, 2),
+        SecondRoute(second_ratio),
+        0.05,
+        Control("the appendix's A lambda_2", _paper_second),
+    ),
+    Check(
+        "G7.seven",
+        "its first correction is -7 B/(Ad)",
+        "G7",
+        functools.partial(_second_ratio, 2),
+        SecondRoute(second_ratio),
+        0.03,
+        Control("left out", lambda: 1.0),
+    ),
+)

@@ -1,0 +1,1 @@
+"""Weight matrices that users bring: what the theory says of their outliers."""
