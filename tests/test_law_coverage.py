@@ -41,7 +41,7 @@ EXEMPT = {
     "theory.directions:vanishing_spikes theory.directions:further_orders theory.phases:count "
     "theory.kink:crossing theory.generative:generative_exponent theory.generative:level_moment",
     "it reads an expression or sorts a graph; tests go through the cases": "theory.matrix_expression "
-    "theory.equivalent_statements theory.matrix_text theory.realisation theory.dyson:classes "
+    "theory.equivalents theory.matrix_text theory.realisation theory.dyson:classes "
     "theory.elimination:system_atoms",
     "it simulates what was typed; the ledger compares it with the theory": "numerics.equivalent_simulation",
     "it reads a file; tests write each format by its description or its library": "numerics.array_file "

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import sympy as sp
 
 from bulkedge.derivations.engine.derivation import Apply, Derivation, Given, Root, Step, Substitute
-from bulkedge.theory.equivalents import equivalent_statements as es
+from bulkedge.theory.equivalents import equivalents as es
 from bulkedge.theory.numbers.symbols import alpha, c, lam, mu1_star
 
 _x, _s, _r = sp.symbols("x s r", positive=True)

@@ -11,7 +11,7 @@ import sympy as sp
 from bulkedge.numerics.equivalents.equivalent_simulation import expression_check
 from bulkedge.numerics.trials.check import Check, Control, Ladder, SecondRoute
 from bulkedge.numerics.trials.stream import stream
-from bulkedge.theory.equivalents import equivalent_statements as es
+from bulkedge.theory.equivalents import equivalents as es
 from bulkedge.theory.equivalents.equivalent import Equivalent, declare, read, values_of
 from bulkedge.theory.numbers import ball
 from bulkedge.theory.numbers.enclosure import Enclosure

@@ -68,7 +68,7 @@ def levelled(rng: np.random.Generator, size: int) -> dict[str, float]:
     return {"strength": report.strengths[0] / planted if report.strengths else 0.0}
 
 
-@stream("R4.alarm.dead")
+@stream("R5.alarm.dead")
 def dead_rows(rng: np.random.Generator, size: int) -> dict[str, float]:
     """Whether an outlier is reported in noise, size x 3/2 size, of which three rows in ten are zeros."""
     noise = rng.standard_normal((size, 3 * size // 2))
@@ -175,7 +175,7 @@ CHECKS = (
         Control("the equalised matrix's own strength", lambda: float(np.sqrt(5.0))),
     ),
     Check(
-        "R4.alarm.dead",
+        "R5.alarm.dead",
         f"false alarms where three rows in ten are zeros, at a rate of {_ALARM}",
         "derived here (numerics/weights/reduced.py)",
         lambda: _ALARM,

@@ -7,6 +7,7 @@ import pytest
 import sympy as sp
 
 from bulkedge.derivations.engine.derivation import DerivationError, Step
+from bulkedge.derivations.kernels import derivative_kernel
 from bulkedge.derivations.kernels.kernel import DERIVATIONS
 from bulkedge.theory.kernels.arc_cosine import J, angular, angular_integral, n, phi, recurrence, theta
 
@@ -33,7 +34,7 @@ def test_integral_form_and_recurrence(order):
 
 
 def test_a_planted_mistake_is_caught():
-    good = BY_ID["K3.price"]
+    (good,) = (d for d in derivative_kernel.DERIVATIONS if d.id == "K3.price")
 
     def steps():
         first, second = good.steps()
