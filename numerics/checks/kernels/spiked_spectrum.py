@@ -26,6 +26,7 @@ D, BULK, SPIKE = 20, 1.0, 20.0
 
 @functools.cache
 def at_spike(dimension: int, spike: float, j: int = 0, parity: int = 0, bulk: float = 1.0) -> Sector:
+    """The sector of k1 at this dimension and spike, computed once."""
     return sector(dimension, bulk, spike, j, parity, tolerance=1e-9)
 
 
