@@ -383,6 +383,7 @@ LIGHT = {
     "mei_montanari": "one number",
     "pair": "constants of two functions",
     "plane": "a few hundred nodes a value, in panels that are capped",
+    "program": "prints text",
     "ridge_error": "a few evaluations of the curve above",
     "rounding": "the operations of a closed form once more",
     "sphere": "a recurrence, timed beside mpmath in kernel.py",

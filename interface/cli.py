@@ -112,6 +112,8 @@ def _usage() -> str:
 def _print_result(result: Result, mode: str) -> None:
     if mode == "json":
         text = result.to_json() + "\n"
+    elif mode == "python":
+        text = result.python() + "\n"  # type: ignore[attr-defined]
     elif mode == "latex":
         text = result.latex() + "\n"
     elif mode == "csv":

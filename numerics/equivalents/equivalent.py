@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any
@@ -10,6 +11,7 @@ import numpy as np
 import sympy as sp
 from numpy.typing import ArrayLike, NDArray
 
+from bulkedge.numerics.equivalents.batched import dyson_solve
 from bulkedge.theory.equivalents import equivalent_spectrum
 from bulkedge.theory.equivalents.equivalent import Equivalent, values_of
 from bulkedge.theory.numbers.enclosure import Enclosure
@@ -18,6 +20,8 @@ from bulkedge.theory.numbers.errors import ConvergenceError, InputError
 Array = NDArray[np.float64]
 MAX_POINTS = 100_000
 _DIGITS = 17
+_MANY = 16  # points from which they are solved together
+_BATCH_ERROR = 1e-9  # relative: a larger bound sends the point to the enclosure
 
 
 def values(
@@ -25,10 +29,12 @@ def values(
 ) -> tuple[Array, Array]:
     """The value at arrays of parameters, which broadcast, and bounds of its error.
 
+    Many points are solved together in floats, each with its branch tested, and the first and the last are enclosed
+    besides; what is not certain there is enclosed on its own.
     Errors: InputError for a symbol that is unknown or has no value; ConvergenceError, naming the point, where the
     branch is not certain.
     """
-    return _over(theory, fixed, arrays, lambda point: theory.enclose(point, _DIGITS))
+    return _over(theory, fixed, arrays, lambda point: theory.enclose(point, _DIGITS), functools.partial(_batch, theory))
 
 
 def slopes(
@@ -53,6 +59,7 @@ def _over(
     fixed: Mapping[sp.Symbol, sp.Rational],
     arrays: Mapping[str, ArrayLike],
     evaluate: Callable[[Mapping[sp.Symbol, Any]], Enclosure],
+    together: Callable[[Mapping[str, Array]], tuple[Array, Array, NDArray[np.bool_]]] | None = None,
 ) -> tuple[Array, Array]:
     names = [s.name for s in theory.symbols]
     for name in arrays:
@@ -75,7 +82,15 @@ def _over(
         raise InputError("arrays", f"{table[0].size} points are too many", f"use at most {MAX_POINTS}")
     found, errors = np.empty(shape), np.empty(shape)
     known: dict[tuple[Any, ...], Enclosure] = {}
+    done = np.zeros(shape, dtype=bool)
+    if together is not None and columns and table[0].size >= _MANY:
+        _checked(columns, theory)
+        flat = {name: np.array(column.ravel(), dtype=float) for name, column in zip(columns, table, strict=True)}
+        parts = together(flat)
+        found, errors, done = parts[0].reshape(shape), parts[1].reshape(shape), parts[2].reshape(shape)
     for index in np.ndindex(shape):
+        if done[index]:
+            continue
         row = tuple(column[index] for column in table) if columns else ()
         if row not in known:
             point = values_of(dict(zip(columns, row, strict=True)), theory.symbols)
@@ -89,6 +104,50 @@ def _over(
         # What rounding to a float loses belongs to the error.
         errors[index] = float(enclosed.error) + 2.0**-53 * abs(found[index])
     return found, errors
+
+
+def _checked(columns: Mapping[str, NDArray[Any]], theory: Equivalent) -> None:
+    """Every number must be one that its symbol admits.
+
+    Errors: InputError.
+    """
+    for symbol in theory.symbols:
+        column = columns[symbol.name]
+        try:
+            numbers = np.asarray(column, dtype=float)
+        except (TypeError, ValueError, OverflowError):
+            raise InputError(symbol.name, "is no number", "give finite numbers") from None
+        if not np.all(np.isfinite(numbers)) or (symbol.is_positive and np.any(numbers <= 0)):
+            kind = "positive" if symbol.is_positive else "finite"
+            raise InputError(symbol.name, f"is not {kind} everywhere", f"give {kind} numbers")
+
+
+def _batch(theory: Equivalent, columns: Mapping[str, Array]) -> tuple[Array, Array, NDArray[np.bool_]]:
+    """Values, bounds and which of them are certain, all points at once."""
+    table = theory.table
+    points = [columns[s.name] for s in theory.symbols]
+    n = len(points[0])
+    coefficients = sp.lambdify(theory.symbols, table.coefficients, "numpy")(*points)
+    spread = [np.broadcast_to(np.asarray(c, dtype=float), (n,)) for c in coefficients]
+    parts, errors, certain = dyson_solve(table.plain(), spread)
+    names = [s for s, _ in theory.question.functionals]
+    asked = [theory.question.value, *(theory.question.value.diff(s) for s in names)]
+    given = (*points, *(parts[:, k] for k in range(len(names))))
+    value, *gradient = (
+        np.broadcast_to(np.asarray(v, dtype=float), (n,))
+        for v in sp.lambdify((*theory.symbols, *names), asked, "numpy")(*given)
+    )
+    error = 2.0**-50 * np.abs(value)
+    for k, slope in enumerate(gradient):
+        error = error + 2 * np.abs(slope) * errors[:, k]
+    certain &= np.isfinite(value) & (error <= _BATCH_ERROR * np.maximum(np.abs(value), 1e-6))
+    for k in {0, n - 1}:  # a second route at both ends: where it contradicts, nothing of the batch is kept
+        if certain[k]:
+            point = values_of({name: float(column[k]) for name, column in columns.items()}, theory.symbols)
+            exact = theory.enclose(point, _DIGITS)
+            if abs(float(exact) - value[k]) > error[k] + float(exact.error):
+                certain[:] = False
+    return np.array(value), error, certain
 
 
 def density(theory: Equivalent, z: sp.Symbol, x: ArrayLike) -> tuple[Array, Array]:

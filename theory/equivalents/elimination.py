@@ -212,7 +212,7 @@ class _Elimination:
         found: dict[int, dict[int, tuple[Any, Any]]] = {}
         for (i, q), c in system.constants.items():
             if system.pencil.rows[i] == dim:
-                found.setdefault(i, {})[q] = self._coefficient(_at(system, c, atom))
+                found.setdefault(i, {})[q] = self._coefficient(at_atom(system, c, atom))
         for pair in system.pairs:
             j, p = pair
             source = system.pencil.cols[j]
@@ -248,10 +248,10 @@ class _Elimination:
             dim = output.dimension
             terms = []
             for t, atom in enumerate(system.atoms.get(dim, system_atoms(system))):
-                terms.append(self._coefficient(_at(system, output.direct, atom) * atom.weight))
+                terms.append(self._coefficient(at_atom(system, output.direct, atom) * atom.weight))
                 for j, u in output.u.items():
                     for i, v in output.v.items():
-                        num, den = self._coefficient(_at(system, u * v, atom) * atom.weight)
+                        num, den = self._coefficient(at_atom(system, u * v, atom) * atom.weight)
                         terms.append((num * self.entry((dim, t, j, i)), den))
             parts[symbol] = self._sum(terms)
         num, den = self._rational(system.question.value, parts)
@@ -586,7 +586,7 @@ def scalar_ball(expr: sp.Expr, system: DysonSystem, root: Root) -> Any:
         return walk(expr)
 
 
-def _at(system: DysonSystem, c: Any, atom: Any) -> Any:
+def at_atom(system: DysonSystem, c: Any, atom: Any) -> Any:
     """A coefficient with the deterministic matrices at an atom."""
     if not atom.values:
         return c

@@ -17,6 +17,7 @@ from bulkedge.theory.equivalents import elimination, matrix_text
 from bulkedge.theory.equivalents import matrix_expression as mx
 from bulkedge.theory.equivalents.dyson import DysonSystem, dyson_system
 from bulkedge.theory.equivalents.dyson_root import Root, find_root
+from bulkedge.theory.equivalents.dyson_table import DysonTable, dyson_table
 from bulkedge.theory.functions import parse
 from bulkedge.theory.numbers import ball
 from bulkedge.theory.numbers.enclosure import Enclosure
@@ -43,6 +44,11 @@ class Equivalent:
     def reduced(self) -> elimination.Reduced:
         """The reduced equations and the value's polynomial."""
         return elimination.reduce(self.system)
+
+    @cached_property
+    def table(self) -> DysonTable:
+        """The Dyson equation as plain tables."""
+        return dyson_table(self.system)
 
     @property
     def symbols(self) -> tuple[sp.Symbol, ...]:

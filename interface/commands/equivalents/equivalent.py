@@ -148,6 +148,12 @@ class EquivalentResult(Result):
             return (self._density_table(), Table(("quantity", "value", "error"), tuple(rows), self.status))
         return (Table(("quantity", "value", "error"), tuple(rows), self.status),)
 
+    def python(self) -> str:
+        """A program: one function of the free symbols that needs NumPy alone, broadcasts and tests the branch."""
+        from bulkedge.numerics.equivalents.program import program
+
+        return program(self.theory)
+
     def _density_table(self) -> Table:
         """Edges, atoms and outliers, and the density between the edges."""
         from bulkedge.numerics.equivalents.equivalent import density
@@ -216,6 +222,9 @@ def _short(text: str) -> str:
 def configure(parser: argparse.ArgumentParser) -> None:
     """The expression and its declarations."""
     parser.add_argument("expression", metavar="EXPRESSION", help='"tr(inv(X.T*X + lam))"; "let A = ...;" names a part')
+    parser.add_argument(
+        "--python", dest="mode", action="store_const", const="python", help="a NumPy function of the free symbols"
+    )
     parser.add_argument(
         "--gaussian", action="append", metavar="DECL", help='"X: n x d, 1/n", "H: n x n symmetric, 1/n"; once a matrix'
     )

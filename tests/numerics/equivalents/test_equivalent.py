@@ -8,11 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bulkedge
-from bulkedge.numerics.equivalents import equivalent
+from bulkedge.numerics.equivalents import batched, equivalent
 from bulkedge.numerics.equivalents.equivalent_simulation import dimensions
 from bulkedge.numerics.spectra.marchenko_pastur import MarchenkoPastur
 from bulkedge.numerics.trials.check import Verdict, run_check
 from bulkedge.numerics.trials.runner import Runner
+from bulkedge.theory.equivalents.dyson_table import dyson_table
 from bulkedge.theory.equivalents.equivalent import Equivalent, declare, read
 from bulkedge.theory.numbers.errors import ConvergenceError, InputError
 
@@ -101,3 +102,48 @@ def test_sizes_that_are_too_large_are_refused() -> None:
     model = declare("X: n x d, 1/n", size="n=1,d=1000")
     with pytest.raises(InputError, match="too large"):
         dimensions(model, {}, 1000)
+
+
+@settings(max_examples=5)
+@given(st.floats(min_value=0.05, max_value=4), st.floats(min_value=0.2, max_value=4))
+def test_many_points_at_once_agree_with_enclosures(lam: float, c: float) -> None:
+    """In floats with a tested error against balls, a quotient of functionals with a spectral law."""
+    model = declare("X: n x d, 1/n", size="n=1,d=c", deterministic="S: d, atoms 1:1/4 3:3/4", positive="lam,c")
+    e = read("let Q = inv(S*X.T*X + lam); tr(S*Q)/(1 + tr(Q))", model)
+    found, errors = equivalent.values(e, {}, {"lam": np.linspace(lam, 5, 40), "c": c})
+    for k in (7, 23):
+        point = {"lam": float(np.linspace(lam, 5, 40)[k]), "c": c}
+        exact, error = equivalent.values(e, {}, point)
+        assert abs(found[k] - exact) <= errors[k] + error
+    assert np.all(errors <= 1e-9 * found)
+    table = dyson_table(e.system)
+    coefficients = np.array([[float(x.subs({s: point[s.name] for s in e.symbols}))] for x in table.coefficients])
+    parts, bounds, certain = batched.dyson_solve(table.plain(), coefficients)
+    assert certain.all()
+    assert abs(parts[0, 0] / (1 + parts[0, 1]) - exact) <= 2 * bounds.sum() + error
+
+
+def test_many_points_keep_the_branch_test() -> None:
+    """(1 - c X)^-1, X square: the equation's 1 holds for c < 1 only; real z within a bulk has no value."""
+    e = read("tr(inv(1 - c*X))", declare("X: n x n, 1/n", positive="c"))
+    found, _ = equivalent.values(e, {}, {"c": np.linspace(0.01, 0.99, 40)})
+    assert np.all(found == 1)
+    with pytest.raises(ConvergenceError, match="at c = 1"):
+        equivalent.values(e, {}, {"c": np.linspace(0.02, 2, 40)})
+
+
+def test_the_printed_program() -> None:
+    r = bulkedge.equivalent(
+        "let A = W + theta*u*v.T; u.T*inv(lam + A*A.T)*u",
+        ["W: d x N, 1/d", "u: d x 1, 1/d", "v: N x 1, 1/N"],
+        size="N=c,d=1",
+        positive="theta,lam,c",
+    )
+    space: dict[str, object] = {}
+    exec(r.python(), space)  # what a user would run
+    function = space["equivalent"]
+    at = {"theta": np.array([0.5, 1.5])[:, None], "lam": np.array([0.2, 1.0, 3.0]), "c": 2.0}
+    found = function(**at)["value"]  # type: ignore[operator]
+    assert found.shape == (2, 3)
+    assert np.allclose(found, r.value(**at), rtol=1e-11)
+    assert "import bulkedge" not in r.python()
