@@ -42,7 +42,7 @@ EXEMPT = {
     "theory.kink:crossing theory.generative:generative_exponent theory.generative:level_moment",
     "it reads an expression or sorts a graph; tests go through the cases": "theory.matrix_expression "
     "theory.equivalents theory.matrix_text theory.realisation theory.dyson:classes "
-    "theory.elimination:system_atoms",
+    "theory.elimination:system_atoms theory.elimination:at_atom",
     "it simulates what was typed; the ledger compares it with the theory": "numerics.equivalent_simulation",
     "it reads a file; tests write each format by its description or its library": "numerics.array_file "
     "numerics.checkpoint_file numerics.csv_matrix numerics.tensor numerics.weight_files:find "
