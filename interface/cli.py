@@ -57,6 +57,8 @@ def _parser(name: str, module: Any) -> _Parser:
     modes.add_argument("--json", dest="mode", action="store_const", const="json", help="one JSON object on stdout")
     modes.add_argument("--latex", dest="mode", action="store_const", const="latex", help="a LaTeX expression")
     modes.add_argument("--csv", dest="mode", action="store_const", const="csv", help="the table as CSV")
+    if getattr(module, "HAS_PROGRAM", False):
+        modes.add_argument("--python", dest="mode", action="store_const", const="python", help="a NumPy program")
     parser.set_defaults(mode="table")
     if getattr(module, "HAS_CURVE", False):
         parser.add_argument("--plot", metavar="FILE", help="draw the curve to FILE (.pdf, .svg or .png)")

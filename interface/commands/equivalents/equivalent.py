@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from bulkedge.theory.numbers.enclosure import Enclosure
 
 
+HAS_PROGRAM = True
+
+
 @dataclass(frozen=True)
 class EquivalentResult(Result):
     """The equations of what was typed, the value's polynomial, its value with a bound, and a simulation."""
@@ -222,9 +225,6 @@ def _short(text: str) -> str:
 def configure(parser: argparse.ArgumentParser) -> None:
     """The expression and its declarations."""
     parser.add_argument("expression", metavar="EXPRESSION", help='"tr(inv(X.T*X + lam))"; "let A = ...;" names a part')
-    parser.add_argument(
-        "--python", dest="mode", action="store_const", const="python", help="a NumPy function of the free symbols"
-    )
     parser.add_argument(
         "--gaussian", action="append", metavar="DECL", help='"X: n x d, 1/n", "H: n x n symmetric, 1/n"; once a matrix'
     )

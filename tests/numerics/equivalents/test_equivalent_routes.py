@@ -153,3 +153,33 @@ def test_traces_of_the_loss_drop(psi1: float, psi2: float, lam: float) -> None:
     first = value(read("let F = mu1*X*W0 + mu2*Z; tr(inv(F*F.T/N + lam*n/N))*n/N", model), **at)
     second = value(read("let F = mu1*X*W0 + mu2*Z; tr(X.T*inv(F*F.T/N + lam*n/N)*X)/N", model), **at)
     assert np.allclose([first, second], expected, rtol=1e-10)
+
+
+# -- E8 ---------------------------------------------------------------------------------------------------------------
+
+
+def test_outlier_of_the_conjugate_kernel_after_a_step() -> None:
+    """E8, without and with the engine: l (1 + c E t/(l - t)), and the labels' overlap without that factor in it.
+
+    d = N = n1, n = 2 d, mu1 = 3/5, mu2 = 1/2, step e = 3, labels X beta + noise 1/2.
+    """
+    mu1, mu2, e, c, second = 0.6, 0.5, 3.0, 0.5, 1.25
+    theta2 = e**2 * (1 + second)
+    l = mu1**2 * (1 + theta2) ** 2 / theta2 + mu2**2
+    bulk = silverstein.AffinePopulation(1.0, mu1**2, mu2**2)
+    step_size = 1e-5
+    pull = [float(bulk.pull(np.asarray(x + 0j)).real) for x in (l, l - step_size, l + step_size)]
+    # E t/(l - t) = pull; E t^2/(l - t)^2 = -d(l E t/(l - t))/dl.
+    square = -((l + step_size) * pull[2] - (l - step_size) * pull[1]) / (2 * step_size)
+    above = 1 - (1 + theta2) / (theta2 * (theta2 + 1))
+    aligned = 1 / (1 + second) * above * mu1**2 * (1 + theta2) ** 2 / theta2 / l * (1 - c * square)
+    found = spectral(
+        "let u = Xs.T*(Xs*beta + e1)/n1; let F = 3/5*X*(W0 + 3*u*a.T) + 1/2*Z; let y = X*beta + e;"
+        "y.T*inv(z - F*F.T/n)*y/n",
+        gaussian=[g.replace(", v", ", 1/4") for g in STEP],
+        size="n=2,N=1,d=1,n1=1",
+    )
+    (outlier,) = found.outliers
+    assert outlier.residue is not None
+    assert abs(float(outlier.position) - l * (1 + c * pull[0])) < 1e-10
+    assert abs(float(outlier.residue) - aligned) < 1e-8  # the derivative is a difference
