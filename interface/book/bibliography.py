@@ -129,4 +129,14 @@ BIBLIOGRAPHY = {
         "Spectra of the conjugate kernel and neural tangent kernel for linear-width neural networks",
         "NeurIPS 2020",
     ),
+    "HT": (
+        "U. Haagerup, S. Thorbjornsen",
+        "A new application of random matrices: Ext(C*_red(F_2)) is not a group",
+        "Annals of Mathematics 162, 2005",
+    ),
+    "HRS": (
+        "J. W. Helton, R. Rashidi Far, R. Speicher",
+        "Operator-valued semicircular elements: solving a quadratic matrix equation with positivity constraints",
+        "International Mathematics Research Notices, 2007",
+    ),
 }

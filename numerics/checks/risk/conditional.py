@@ -162,7 +162,7 @@ def _without_length() -> float:
 REST_POINT = 0.3  # of the resolvents (K + x)^-1
 
 
-@stream("L1.rest")
+@stream("L1.rest.bulk")
 def rest_trial(rng: np.random.Generator, size: int) -> dict[str, float]:
     """K of a batch of n1 = d/2 samples: (1/d) tr (K + x)^-1, and the same as beta sees it orthogonally to u."""
     X = rng.standard_normal((size // 2, size))
