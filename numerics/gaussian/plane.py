@@ -28,6 +28,7 @@ FINER = 24  # for a second opinion
 # A panel resolves f if the last of its Chebyshev coefficients are this small; noise of f's own formula is below it.
 RESOLVED = 2e-14
 _NOISE = 1e-12
+_SHARE = 1e-16  # of a panel that is left unresolved, in an integral over one variable
 _FINEST, _STEP = -6, 2  # exponents of two of the panels around a place
 _DEGREE = 23
 MAX_PANELS = 3000
@@ -101,11 +102,13 @@ def _places(f: Nonlinearity) -> Array:
 
 
 @functools.lru_cache(maxsize=64)
-def resolved(f: Nonlinearity, lowest: float, highest: float) -> Resolved:
+def resolved(f: Nonlinearity, lowest: float, highest: float, line: bool = False) -> Resolved:
     """f with panels for the scales from lowest to highest.
 
     A panel is halved until the Chebyshev series of f on it has converged, relative to its size there or, where f
-    is small, to what it contributes elsewhere.
+    is small, to what it contributes elsewhere. With `line` they serve integrals over one variable only, E f(s z) h(z)
+    and E f(s z)^2: there what a short panel leaves out counts by its length, so that panels towards the kink of a
+    fractional power, where no series converges, come to an end. (In the plane a kink moves with the other variable.)
     Errors: ConvergenceError where more than MAX_PANELS panels would be needed.
     """
     values = vectorised(f)
@@ -147,10 +150,16 @@ def resolved(f: Nonlinearity, lowest: float, highest: float) -> Resolved:
         # What halving does not make smaller is the noise of f's own formula.
         noise = (tail <= _NOISE * size) & (tail > previous / 4)
         fine = (tail <= RESOLVED * size) | noise
+        if line:
+            # |error| of E f h <= length phi(0) tail, of E f^2 twice that by |f|; below the rounding of the whole.
+            lost = np.minimum(2 * half / lowest, 1.0) * tail * np.maximum(floors, np.max(np.abs(y), axis=1))
+            fine |= lost <= _SHARE * floors**2
         done.append(todo[fine])
         count += int(fine.sum())
         open_ = todo[~fine]
-        if count + 2 * len(open_) > MAX_PANELS or (len(open_) and np.min(half) < 1e-13 * max(1.0, end)):
+        # On a line panels may shrink to a kink as far as floats tell them from it: at zero, as far as floats go.
+        shortest = np.maximum(4e-15 * np.abs(middle), 1e-290) if line else 1e-13 * max(1.0, end)
+        if count + 2 * len(open_) > MAX_PANELS or (len(open_) and np.any(half < shortest)):
             raise ConvergenceError(f"{f.name} varies too fast for quadrature at scale {highest:.6g}")
         centre = open_.mean(axis=1)
         todo = np.concatenate([np.stack([open_[:, 0], centre], 1), np.stack([centre, open_[:, 1]], 1)])

@@ -18,10 +18,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bulkedge.numerics.functions.functions import gauss_nodes, vectorised
+from bulkedge.numerics.gaussian.plane import FINER, Resolved, line_nodes, resolved
 from bulkedge.numerics.kernels.spiked_spectrum import multiplicity
 from bulkedge.numerics.kernels.truncated_spectrum import angular_factor, hermite_table
 from bulkedge.numerics.steps.covariance import Step, label_moments, moment
+from bulkedge.theory.functions.nonlinearity import Nonlinearity
 from bulkedge.theory.steps import covariance as symbols
 
 Array = NDArray[np.float64]
@@ -41,7 +42,8 @@ def distance(step: Step, d: int, degree: int = 6, sectors: int = 2) -> float:
     """Hilbert-Schmidt norm of T1* - T1 at dimension d, on Hermite degrees <= `degree` and sectors 0..`sectors`.
 
     Accuracy: what is left out is of relative order 1/d: degree k of sector j scales as d^{-(k-j)/2} and the number of
-    its copies as d^j against squared elements of order d^{-2j}.
+    its copies as d^j against squared elements of order d^{-2j}. The quadrature is far below that.
+    Errors: ConvergenceError for an activation with a pole, or too steep for quadrature.
     Source: G4 (paper F, Theorem 3.1).
     """
     mixture, gaussian = _laws(step, d)
@@ -89,28 +91,31 @@ def _gram(basis: list[tuple[int, int]], j: int, d: int, law: Weights, profile: P
 
 
 def _profile(step: Step, degree: int) -> Profile:
-    """c_k(r) = E[sigma(rz) h_k(z)]: r^p c_k(1) for a homogeneous activation, else by its Taylor series about r = 1."""
+    """c_k(r) = E[sigma(rz) h_k(z)]: r^p c_k(1) for a homogeneous activation, else by interpolation in r."""
     f, _ = step.functions()
     p = f.homogeneity
-    sigma = vectorised(f)
-    kinks = [float(x) for x in f.kinks]
     if p is not None:
-        z, w = gauss_nodes(kinks)
-        c = hermite_table(z, degree) @ (w * sigma(z))
+        c = _coefficients(resolved(f, 1.0, 1.0, line=True), 1.0, degree)
         return lambda r: [c[k] * r**p for k in range(degree + 1)]
-    # Chebyshev in r over the interval that matters; c_k is analytic around it.
-    return functools.partial(_interpolated, sigma, tuple(kinks), degree)
+    # Chebyshev in r over the interval that matters; c_k is analytic around it, whatever the kinks of sigma.
+    return functools.partial(_interpolated, f, degree)
 
 
-def _interpolated(sigma: Callable[[Array], Array], kinks: tuple[float, ...], degree: int, r: Array) -> list[Array]:
+def _coefficients(sigma: Resolved, radius: float, degree: int) -> Array:
+    """E[sigma(radius z) h_k(z)], k = 0..degree."""
+    z, w = line_nodes(((sigma, radius),), FINER)
+    found: Array = hermite_table(z, degree) @ (w * sigma.values(radius * z))
+    return found
+
+
+def _interpolated(f: Nonlinearity, degree: int, r: Array) -> list[Array]:
     low, high = float(r.min()), float(r.max())
+    sigma = resolved(f, low, high, line=True)
     count = 40
     nodes = np.cos(np.pi * (np.arange(count) + 0.5) / count)
     table = np.empty((count, degree + 1))
     for i, node in enumerate(nodes):
-        radius = low + (high - low) * (node + 1) / 2
-        z, w = gauss_nodes([k / radius for k in kinks])
-        table[i] = hermite_table(z, degree) @ (w * sigma(radius * z))
+        table[i] = _coefficients(sigma, low + (high - low) * (node + 1) / 2, degree)
     fit = np.polynomial.chebyshev.chebvander(nodes, count - 1).T @ table * (2 / count)
     fit[0] /= 2
     position = 2 * (r - low) / (high - low) - 1
@@ -132,8 +137,3 @@ def _chi(dimension: int) -> tuple[Array, Array]:
     log_density = (dimension - 1) * np.log(r) - r**2 / 2
     density = np.exp(log_density - log_density.max()) * w
     return r, density / density.sum()
-
-
-def rate_trial(rng: np.random.Generator, size: int, step: Step) -> dict[str, float]:
-    """The distance at one dimension (deterministic: the generator is not used)."""
-    return {"distance": distance(step, size)}

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from scipy.special import eval_genlaguerre, gammaln
 
 from bulkedge.numerics.functions.functions import gauss_nodes, vectorised
+from bulkedge.numerics.gaussian.plane import FINER, line_nodes, resolved
 from bulkedge.numerics.kernels.spiked_spectrum import (
     Array,
     check_inputs,
@@ -31,9 +32,11 @@ from bulkedge.numerics.kernels.spiked_spectrum import (
 )
 from bulkedge.theory.functions import parse
 from bulkedge.theory.functions.nonlinearity import Nonlinearity, nonlinearity
-from bulkedge.theory.numbers.errors import InputError, PrecisionError
+from bulkedge.theory.numbers.errors import ConvergenceError, InputError, PrecisionError
 
 MAX_HERMITE = 40
+ROUNDING = 3e-14  # of the largest eigenvalue, what the Gram matrix's decomposition may lose
+QUADRATURE = 1e-12  # of E sigma(rz)^2, the most that the rule for c_k(r) may leave out
 INTERPOLATION = 96  # Chebyshev nodes in log r: c_k is analytic for |arg r| < pi/4
 
 
@@ -87,7 +90,8 @@ def truncated_sector(
 
     Valid for: d >= 2, A > 0, B > -A, sigma square-integrable under the widened Gaussian (variance above that of
     every |w|); degree <= 40.
-    Errors: InputError outside; PrecisionError where the degrees do not resolve the activation.
+    Errors: InputError outside; PrecisionError where the degrees do not resolve the activation; ConvergenceError where
+    it varies too fast for quadrature, or has a pole.
     Source: G6, extended.
     """
     check_inputs(d, A, B)
@@ -106,7 +110,7 @@ def truncated_sector(
         )
     pairs = [(k, a) for k in range(j + parity, degree + 1, 2) for a in range(parity, k - j + 1, 2)]
     basis = np.array(pairs, dtype=np.int64).reshape(-1, 2)
-    t, half_weight, coefficients, _ = _average(d, A, B, activation, degree)
+    t, half_weight, coefficients, _, gap = _average(d, A, B, activation, degree)
     factor = np.empty((len(basis), half_weight.size))
     for i, (k, a) in enumerate(basis):
         angular = angular_factor(d, int(k), int(a), j, t)
@@ -114,14 +118,19 @@ def truncated_sector(
     vectors, values = gram_eigen(factor)
     # Rows are ordered by degree: the first half of the degrees is a compression.
     half = int(np.searchsorted(basis[:, 0], degree // 2, side="right"))
-    errors = truncation_error(values, factor, max(1, half)) + 3e-14 * values[0]
+    errors = truncation_error(values, factor, max(1, half)) + ROUNDING * values[0]
     if activation.degree is not None and activation.degree <= degree:
         errors = np.full_like(values, 1e-13 * values[0])
-    if values[0] > 0 and not errors[0] < values[0] / 2:
+    # Coefficients of |w| wrong by e(|w|) change F by at most (degree + 1)^(1/2) times the root mean square of e (the
+    # angular factors of a degree are at most one together), and an eigenvalue by twice the product with |F|.
+    lost = math.sqrt((degree + 1) * float(np.sum(half_weight**2 * gap**2)))
+    # Eigenvalues below its square are the rounding of zeros (the even part of an odd activation): nothing to resolve.
+    if values[0] > lost**2 and not errors[0] < values[0] / 2:
         raise PrecisionError(
             f"Hermite degrees up to {degree} do not resolve this activation at these variances "
             "(E sigma(w.x)^2 may be infinite)"
         )
+    errors = errors + 2 * lost * math.sqrt(values[0]) + lost**2
     return TruncatedSector(d, j, parity, copies, basis, values, errors, vectors)
 
 
@@ -130,22 +139,30 @@ def mean_square(d: int, A: float, B: float, activation: Nonlinearity, degree: in
 
     `degree` only sets the rule, which the sectors share. Accuracy: that of the quadrature, 1e-12.
     """
-    _, half_weight, _, square = _average(d, A, B, activation, degree)
+    _, half_weight, _, square, _ = _average(d, A, B, activation, degree)
     return float(np.sum(half_weight**2 * square))
 
 
 @functools.lru_cache(maxsize=2)  # every sector of a spectrum averages over the same weights
 def _average(
     d: int, A: float, B: float, activation: Nonlinearity, degree: int
-) -> tuple[Array, Array, tuple[Array, ...], Array]:
-    """The rule over w: t, roots of the weights (t by |xi|), c_k(|w|) for k = 0..degree, and E sigma(|w| z)^2."""
+) -> tuple[Array, Array, tuple[Array, ...], Array, Array]:
+    """The rule over w: t, roots of the weights (t by |xi|), c_k(|w|) to `degree`, E sigma(|w| z)^2, c_k's error.
+
+    Errors: ConvergenceError where E sigma^2, or the coefficients by its root, are wrong by more than QUADRATURE.
+    """
     t, sine, log_u = direction_rule(d, A, B, 0.0, 64 + 32 * degree)
     radius, log_radial = _radii(d)
     # |w| for every pair (direction, length of the underlying isotropic vector): |w|^2 = |xi|^2 A/(d (1 - c t^2)),
     # c = B/(A + B); 1 - c t^2 without cancellation.
     stretch = np.sqrt(A / (d * (A + B * sine**2) / (A + B)))
-    *coefficients, square = _coefficients(activation, np.outer(stretch, radius), degree)
-    return t, np.exp(0.5 * (log_u[:, None] + log_radial[None, :])), tuple(coefficients), square
+    (*coefficients, square), (gap, square_gap) = _coefficients(activation, np.outer(stretch, radius), degree)
+    gap = gap + 4 * np.finfo(float).eps * np.sqrt(np.maximum(square, 0.0))
+    half_weight = np.exp(0.5 * (log_u[:, None] + log_radial[None, :]))
+    whole, *parts = (float(np.sum(half_weight**2 * v)) for v in (square, square_gap, gap**2))
+    if not (parts[0] <= QUADRATURE * whole and parts[1] <= QUADRATURE**2 * whole):
+        raise ConvergenceError(f"{activation.name} varies too fast for quadrature at these variances")
+    return t, half_weight, tuple(coefficients), square, gap
 
 
 def _radii(d: int) -> tuple[Array, Array]:
@@ -159,28 +176,44 @@ def _radii(d: int) -> tuple[Array, Array]:
     return r, log_weight - np.log(np.sum(np.exp(log_weight)))
 
 
-def _coefficients(activation: Nonlinearity, lengths: Array, degree: int) -> list[Array]:
-    """c_k(r) = E[sigma(rz) h_k(z)], k = 0..degree, and last E sigma(rz)^2 on a grid of r, by interpolation in log r."""
+def _coefficients(activation: Nonlinearity, lengths: Array, degree: int) -> tuple[list[Array], list[Array]]:
+    """c_k(r) = E[sigma(rz) h_k(z)], k = 0..degree, and last E sigma(rz)^2 on a grid of r, by interpolation in log r.
+
+    Also the gaps between two rules, the largest of all c_k and that of the square.
+    """
     low, high = math.log(float(lengths.min())), math.log(float(lengths.max()))
     nodes = np.cos(np.pi * (np.arange(INTERPOLATION) + 0.5) / INTERPOLATION)
-    sigma = vectorised(activation)
-    kinks = [float(b) for b in activation.kinks]
-    table = np.empty((INTERPOLATION, degree + 2))
-    for i, node in enumerate(nodes):
-        r = math.exp(low + (high - low) * (node + 1) / 2)
-        z, weight = gauss_nodes([b / r for b in kinks])
-        with np.errstate(over="ignore", invalid="ignore"):
-            values = sigma(r * z)
+    radii = np.exp(low + (high - low) * (nodes + 1) / 2)
+    _check_size(activation, float(radii.max()))
+    panels = resolved(activation, float(radii.min()), float(radii.max()), line=True)
+    # The finer of two rules is taken; their difference bounds what the panels leave out.
+    tables = np.empty((2, INTERPOLATION, degree + 2))
+    for table, count in zip(tables, (FINER, FINER + 8), strict=True):
+        for i, r in enumerate(radii):
+            z, weight = line_nodes(((panels, float(r)),), count)
+            values = panels.values(r * z)
             table[i, :-1] = hermite_table(z, degree) @ (weight * values)
             table[i, -1] = weight @ values**2
-    if not (np.all(np.abs(table[:, :-1]) < 1e150) and np.all(table[:, -1] < 1e300)):  # its square must be finite too
-        raise InputError(
-            "spike", "the activation overflows double precision at this variance", "give smaller variances"
-        )
+    coarse, table = tables
+    gaps = np.abs(table - coarse)
+    worst = np.stack([np.max(gaps[:, :-1], axis=1), gaps[:, -1]])
     fit = chebyshev.chebvander(nodes, INTERPOLATION - 1).T @ table * (2 / INTERPOLATION)
     fit[0] /= 2
     position = 2 * (np.log(lengths) - low) / (high - low) - 1
-    return [np.asarray(chebyshev.chebval(position, fit[:, k]), dtype=np.float64) for k in range(degree + 2)]
+    lost = [np.interp(position, nodes[::-1], g[::-1]) for g in worst]  # nodes descend
+    found = [np.asarray(chebyshev.chebval(position, fit[:, k]), dtype=np.float64) for k in range(degree + 2)]
+    return found, lost
+
+
+def _check_size(activation: Nonlinearity, r: float) -> None:
+    """InputError where E sigma(rz)^2, or the square of a coefficient, is beyond the floats."""
+    z, weight = gauss_nodes([float(b) / r for b in activation.kinks])
+    with np.errstate(all="ignore"):
+        square = weight @ vectorised(activation)(r * z) ** 2
+    if not square < 1e300:
+        raise InputError(
+            "spike", "the activation overflows double precision at this variance", "give smaller variances"
+        )
 
 
 def hermite_table(x: Array, degree: int) -> Array:

@@ -17,7 +17,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bulkedge.numerics.functions.functions import gauss_nodes, vectorised
+from bulkedge.numerics.functions.functions import vectorised
+from bulkedge.numerics.gaussian.plane import FINER, line_nodes, resolved
 from bulkedge.numerics.trials.stream import stream
 from bulkedge.theory.functions.nonlinearity import Nonlinearity, nonlinearity
 from bulkedge.theory.numbers.symbols import alpha, beta, eta
@@ -131,9 +132,14 @@ def trial(rng: np.random.Generator, size: int, step: Step) -> dict[str, float]:
 
 @functools.cache
 def label_moments(link: Nonlinearity, noise: float) -> tuple[float, float, float]:
-    """E y^2, E z y, E z^2 y^2 of y = g(z) + noise eps, by quadrature (not from the symbols that are checked)."""
-    z, w = gauss_nodes([float(b) for b in link.kinks])
-    values = vectorised(link)(z)
+    """E y^2, E z y, E z^2 y^2 of y = g(z) + noise eps, by quadrature (not from the symbols that are checked).
+
+    Accuracy: 1e-13 of E y^2, on panels made for the link. Errors: ConvergenceError where it varies too fast for them
+    or has a pole.
+    """
+    panels = resolved(link, 1.0, 1.0, line=True)
+    z, w = line_nodes(((panels, 1.0),), FINER)
+    values = panels.values(z)
     return float(w @ values**2) + noise**2, float(w @ (z * values)), float(w @ (z * values) ** 2) + noise**2
 
 
