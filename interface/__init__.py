@@ -11,31 +11,11 @@ import importlib
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from bulkedge.commands import COMMANDS as _COMMANDS
+from bulkedge.commands import path as _path
+
 if TYPE_CHECKING:  # what a type checker sees of `_PUBLIC`; a test compares the two
-    from bulkedge.commands.equivalents.equivalent import equivalent as equivalent
-    from bulkedge.commands.gaussian.hermite import hermite as hermite
-    from bulkedge.commands.kernels.kernel import kernel as kernel
-    from bulkedge.commands.kernels.spectrum import spectrum as spectrum
-    from bulkedge.commands.kernels.sphere import sphere as sphere
-    from bulkedge.commands.ledger.check import check as check
-    from bulkedge.commands.ledger.conventions import conventions as conventions
-    from bulkedge.commands.ledger.figure import figure as figure
-    from bulkedge.commands.ledger.functions import functions as functions
-    from bulkedge.commands.ledger.list import list as list
-    from bulkedge.commands.ledger.paper import paper as paper
-    from bulkedge.commands.ledger.report import report as report
-    from bulkedge.commands.ledger.show import show as show
-    from bulkedge.commands.ledger.version import version as version
-    from bulkedge.commands.risk.floor import floor as floor
-    from bulkedge.commands.risk.risk import risk as risk
-    from bulkedge.commands.spectra.mp import mp as mp
-    from bulkedge.commands.spectra.spike import spike as spike
-    from bulkedge.commands.spectra.weights import weights as weights
-    from bulkedge.commands.steps.align import align as align
-    from bulkedge.commands.steps.convert import convert as convert
-    from bulkedge.commands.steps.features import features as features
-    from bulkedge.commands.steps.gamma import gamma as gamma
-    from bulkedge.commands.steps.outliers import outliers as outliers
+    from bulkedge.commands import *  # noqa: F403
     from bulkedge.derivations.engine.derivation import Derivation as Derivation
     from bulkedge.derivations.engine.derivation import Step as Step
     from bulkedge.figures import Picture as Picture
@@ -70,33 +50,10 @@ __version__ = "0.1.0"
 
 _PUBLIC = {
     # functions of the command line
-    "hermite": "bulkedge.commands.gaussian.hermite",
-    "kernel": "bulkedge.commands.kernels.kernel",
-    "sphere": "bulkedge.commands.kernels.sphere",
+    **{name: _path(name) for name in _COMMANDS},
+    # objects
     "kernel_matrix": "bulkedge.numerics.kernels.kernel_matrix",
     "kernel_gradient": "bulkedge.numerics.kernels.kernel_matrix",
-    "outliers": "bulkedge.commands.steps.outliers",
-    "align": "bulkedge.commands.steps.align",
-    "mp": "bulkedge.commands.spectra.mp",
-    "spike": "bulkedge.commands.spectra.spike",
-    "equivalent": "bulkedge.commands.equivalents.equivalent",
-    "convert": "bulkedge.commands.steps.convert",
-    "risk": "bulkedge.commands.risk.risk",
-    "gamma": "bulkedge.commands.steps.gamma",
-    "spectrum": "bulkedge.commands.kernels.spectrum",
-    "features": "bulkedge.commands.steps.features",
-    "floor": "bulkedge.commands.risk.floor",
-    "weights": "bulkedge.commands.spectra.weights",
-    "check": "bulkedge.commands.ledger.check",
-    "functions": "bulkedge.commands.ledger.functions",
-    "conventions": "bulkedge.commands.ledger.conventions",
-    "list": "bulkedge.commands.ledger.list",
-    "show": "bulkedge.commands.ledger.show",
-    "figure": "bulkedge.commands.ledger.figure",
-    "paper": "bulkedge.commands.ledger.paper",
-    "report": "bulkedge.commands.ledger.report",
-    "version": "bulkedge.commands.ledger.version",
-    # objects
     "spiked_kernel_matrix": "bulkedge.numerics.kernels.spiked_kernel",
     "sector": "bulkedge.numerics.kernels.spiked_spectrum",
     "truncated_sector": "bulkedge.numerics.kernels.truncated_spectrum",

@@ -9,13 +9,16 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import inspect
 import os
 import sys
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NoReturn
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
+from bulkedge.arguments import declarations
 from bulkedge.commands import COMMANDS
 from bulkedge.commands import module as command_module
+from bulkedge.parser import UsageError, parse, shorten
 
 if TYPE_CHECKING:
     from bulkedge.results.result import Result
@@ -24,76 +27,8 @@ if TYPE_CHECKING:
 _LONGEST_LINE = 800  # characters of a message
 
 
-class UsageError(Exception):
-    """The command line itself is unusable."""
-
-
 class _OutputError(Exception):
     """Standard output cannot be written."""
-
-
-class _Parser(argparse.ArgumentParser):
-    """argparse that raises instead of exiting, and names a misspelt option together with its likely meaning."""
-
-    def error(self, message: str) -> NoReturn:
-        raise UsageError(message)
-
-    def print_help(self, file: object = None) -> None:
-        _write(_printable(self.format_help(), "table"))
-
-    def options(self) -> list[str]:
-        return [option for action in self._actions for option in action.option_strings]
-
-
-def _protect(tokens: Sequence[str]) -> list[str]:
-    """Let a value begin with "-": argparse takes a token for a value if it begins with a space."""
-    return [" " + t if t.startswith("-") and not t.startswith("--") and t not in {"-h", "-"} else t for t in tokens]
-
-
-def _parser(name: str, module: Any) -> _Parser:
-    parser = _Parser(prog=f"bulkedge {name}", description=COMMANDS[name], allow_abbrev=False)
-    module.configure(parser)
-    modes = parser.add_mutually_exclusive_group()
-    modes.add_argument("--json", dest="mode", action="store_const", const="json", help="one JSON object on stdout")
-    modes.add_argument("--latex", dest="mode", action="store_const", const="latex", help="a LaTeX expression")
-    modes.add_argument("--csv", dest="mode", action="store_const", const="csv", help="the table as CSV")
-    if getattr(module, "HAS_PROGRAM", False):
-        modes.add_argument("--python", dest="mode", action="store_const", const="python", help="a NumPy program")
-    parser.set_defaults(mode="table")
-    if getattr(module, "HAS_CURVE", False):
-        parser.add_argument("--plot", metavar="FILE", help="draw the curve to FILE (.pdf, .svg or .png)")
-    return parser
-
-
-def parse(name: str, module: Any, tokens: Sequence[str]) -> argparse.Namespace:
-    """Parse a command's tokens; UsageError says what is wrong and what would do."""
-    parser = _parser(name, module)
-    _check_options(parser, tokens)  # first: a misspelt option is named, not reported as a missing one
-    arguments, rest = parser.parse_known_args(_protect(tokens))
-    if rest:
-        raise UsageError(f"unexpected argument {_shorten(rest[0].strip())!r}; see bulkedge {name} --help")
-    for key, value in vars(arguments).items():
-        if isinstance(value, str):
-            setattr(arguments, key, value.removeprefix(" "))
-        elif isinstance(value, list):
-            setattr(arguments, key, [v.removeprefix(" ") if isinstance(v, str) else v for v in value])
-    return arguments
-
-
-def _check_options(parser: _Parser, tokens: Sequence[str]) -> None:
-    for token in tokens:
-        option = token.split("=", 1)[0]
-        if token == "--":
-            raise UsageError('"--" stands alone; leave it out: a value may begin with "-" here')
-        if not token.startswith("--") or option in parser.options():
-            continue
-        near = difflib.get_close_matches(option, parser.options(), n=1)
-        hint = f"did you mean {near[0]}?" if near else f"the options are {', '.join(sorted(parser.options()))}"
-        raise UsageError(f"unknown option {_shorten(option)}; {hint}")
-
-
-def _shorten(text: str) -> str:
-    return text if len(text) <= 60 else text[:57] + "..."
 
 
 def _usage() -> str:
@@ -171,6 +106,34 @@ def _readable(result: Result) -> str:
     return text(result, width, terminal)
 
 
+def call(name: str, arguments: argparse.Namespace) -> Result:
+    """The result of a command's function at what was parsed; its progress goes to stderr."""
+    module = command_module(name)
+    if hasattr(module, "run"):
+        found: Result = module.run(arguments)
+        return found
+    function: Callable[..., Result] = getattr(module, name)
+    given = {key: value for key, value in vars(arguments).items() if key not in {"mode", "plot"}}
+    if "progress" not in inspect.signature(function).parameters:
+        return function(**given)
+    from bulkedge.results.progress import RichProgress
+
+    with RichProgress() as progress:
+        return function(**given, progress=progress)
+
+
+def _check_curve(name: str, arguments: argparse.Namespace) -> None:
+    """Refuse --plot, before anything is computed, where the argument that makes a curve is a single number."""
+    module = command_module(name)
+    if hasattr(module, "run"):
+        return
+    for key, argument in declarations(getattr(module, name)).items():
+        if argument.curve and ":" not in getattr(arguments, key, ""):
+            from bulkedge.theory.numbers.errors import InputError
+
+            raise InputError("plot", f"one {key} size has no curve", f"give a curve, --{key} a:b:n")
+
+
 def _run(argv: Sequence[str]) -> int:
     if sys.stdout is None:  # the caller closed it (`>&-`): before anything is computed
         raise _OutputError("it is closed")
@@ -182,18 +145,19 @@ def _run(argv: Sequence[str]) -> int:
         name = "version"
     if name not in COMMANDS:
         if name.startswith("-"):
-            raise UsageError(f"{_shorten(name)!r} comes before the command; see bulkedge --help")
+            raise UsageError(f"{shorten(name)!r} comes before the command; see bulkedge --help")
         near = difflib.get_close_matches(name, COMMANDS, n=1)
         hint = f"did you mean {near[0]}?" if near else f"the commands are {', '.join(COMMANDS)}"
-        raise UsageError(f"unknown command {_shorten(name)!r}; {hint}")
+        raise UsageError(f"unknown command {shorten(name)!r}; {hint}")
     module = command_module(name)
-    arguments = parse(name, module, tokens)
+    arguments = parse(name, module, tokens, lambda text: _write(_printable(text, "table")))
     plot = getattr(arguments, "plot", None)
     if plot is not None:
         from bulkedge.results.plotting import check_plot_path
 
         check_plot_path(plot)
-    result: Result = module.run(arguments)
+        _check_curve(name, arguments)
+    result = call(name, arguments)
     if plot is not None:
         from bulkedge.results.plotting import save_figure
 
@@ -226,7 +190,7 @@ def _internal(error: Exception) -> int:
     frames = traceback.extract_tb(error.__traceback__)
     where = f" at {os.path.basename(frames[-1].filename)}:{frames[-1].lineno}" if frames else ""
     try:
-        what = _shorten(f"{type(error).__name__}: {error}")
+        what = shorten(f"{type(error).__name__}: {error}")
     except Exception:  # an exception that cannot even be printed
         what = type(error).__name__
     _tell(

@@ -78,11 +78,12 @@ def test_a_users_own_modules_do_not_get_in_the_way(tmp_path: Path) -> None:
 
 def test_type_checkers_see_every_public_name() -> None:
     """The names that bulkedge loads when they are used are imported for type checkers from the same modules."""
-    tree = ast.parse((ROOT / "interface" / "__init__.py").read_text())
-    (block,) = [n for n in tree.body if isinstance(n, ast.If) and ast.unparse(n.test) == "TYPE_CHECKING"]
-    seen = {
-        a.name: n.module for n in block.body if isinstance(n, ast.ImportFrom) for a in n.names if a.name == a.asname
-    }
+    seen: dict[str, str | None] = {}
+    for file in ("__init__.py", "commands/__init__.py"):
+        tree = ast.parse((ROOT / "interface" / file).read_text())
+        (block,) = [n for n in tree.body if isinstance(n, ast.If) and ast.unparse(n.test) == "TYPE_CHECKING"]
+        found = [(n.module, a) for n in block.body if isinstance(n, ast.ImportFrom) for a in n.names]
+        seen |= {a.name: module for module, a in found if a.name == a.asname}
     assert seen == bulkedge._PUBLIC
 
 

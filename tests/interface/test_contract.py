@@ -29,9 +29,12 @@ import pytest
 from effort import TWO_SECONDS, at_most
 
 import bulkedge
-from bulkedge.cli import _parser, main, parse
+from bulkedge import cli
+from bulkedge.cli import main
 from bulkedge.commands import COMMANDS
 from bulkedge.commands import module as command_module
+from bulkedge.parser import parse
+from bulkedge.parser import parser as parser_of
 from bulkedge.results.result import Result
 
 # FILE, VECTOR and DIR stand for a matrix, a direction and a scratch folder, TRUE and FALSE for a user's own theorems.
@@ -339,15 +342,14 @@ def result(call: tuple[str, ...], scratch: dict[str, str]) -> tuple[Result, dict
     """The result of a call and the JSON that the command line printed for it; each call is computed once."""
     if call not in _RESULTS:
         kept: list[Result] = []
-        module = command_module(call[0])
-        original = module.run
+        original = cli.call
 
-        def keep(arguments: argparse.Namespace) -> Result:
-            kept.append(original(arguments))
+        def keep(name: str, arguments: argparse.Namespace) -> Result:
+            kept.append(original(name, arguments))
             return kept[0]
 
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(module, "run", keep)
+            patch.setattr(cli, "call", keep)
             status, out, _ = run((*call, "--json"), scratch)
         assert status == 0
         _RESULTS[call] = (kept[0], _object(out))
@@ -497,7 +499,7 @@ def test_a_result_survives_pickling_and_copying(call, scratch):
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_function_of_the_same_name_takes_the_same_arguments(name):
-    parser = _parser(name, command_module(name))
+    parser = parser_of(name, command_module(name))
     options = {a.dest for a in parser._actions} - {"help", "mode", "plot"}
     options = {o.removeprefix("no_") for o in options}  # --no-ledger switches `ledger` off
     function = getattr(bulkedge, name)
@@ -552,9 +554,8 @@ def test_output_modes_exclude_each_other(name, scratch):
 def test_the_table_and_the_csv(call, scratch):
     """As the program prints them, from the result that is at hand."""
     found = result(call, scratch)[0]
-    module = command_module(call[0])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "run", lambda arguments: found)
+        patch.setattr(cli, "call", lambda name, arguments: found)
         status, out, _ = run((*call, "--csv"), scratch)
         rows = list(csv.reader(io.StringIO(out)))
         assert status == 0
@@ -625,7 +626,7 @@ def test_counts_are_integers_however_spelt(call, scratch):
 def with_digits() -> list[str]:
     names = []
     for name in COMMANDS:
-        parser = _parser(name, command_module(name))
+        parser = parser_of(name, command_module(name))
         if "--digits" in parser.options():
             names.append(name)
     return names
@@ -670,7 +671,7 @@ BAD_NUMBERS = ("", "abc", "nan", "inf", "1/0", "1e99999", "0x10", "1,5", "1__0",
 def options() -> Iterator[tuple[str, str]]:
     """Every option that takes a value which is not the name of a file."""
     for name in COMMANDS:
-        parser = _parser(name, command_module(name))
+        parser = parser_of(name, command_module(name))
         for action in parser._actions:
             if action.option_strings and action.nargs is None and action.dest not in {*FILES, "plot", "mode"}:
                 yield name, action.option_strings[0]
@@ -843,12 +844,11 @@ def test_a_full_disk_is_one_line():
 
 
 def test_an_interruption_ends_with_status_130(scratch, monkeypatch):
-    from bulkedge.commands.ledger import version
 
-    def interrupt(arguments: argparse.Namespace) -> Result:
+    def interrupt(name: str, arguments: argparse.Namespace) -> Result:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(version, "run", interrupt)
+    monkeypatch.setattr(cli, "call", interrupt)
     status, out, err = run(("version",), scratch)
     assert (status, out, err.count("\n")) == (130, "", 1)
 
@@ -878,9 +878,8 @@ HEADS = {".svg": b"<?xml", ".pdf": b"%PDF", ".png": b"\x89PNG"}
 def test_a_plot_is_written_whole_in_each_format(name, suffixes, scratch, tmp_path):
     call = next((c for c in CALLS[name] if any(":" in t for t in c)), CALLS[name][0])
     found = result((name, *call), scratch)[0]
-    module = command_module(name)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "run", lambda arguments: found)
+        patch.setattr(cli, "call", lambda name, arguments: found)
         patch.setattr("bulkedge.results.spectra._SIDE", 150)  # simulated spectra of small matrices
         for suffix in suffixes:
             file = tmp_path / f"plot{suffix}"

@@ -21,7 +21,7 @@ from latex_corpus import formulas
 from latex_grammar import read
 
 from bulkedge import registry
-from bulkedge.cli import main, parse
+from bulkedge.cli import call, main, parse
 from bulkedge.commands import COMMANDS
 from bulkedge.commands import module as command_module
 from bulkedge.derivations.engine.latex import latex
@@ -115,7 +115,7 @@ def test_every_command_is_called_here() -> None:
 @pytest.mark.parametrize(("command", "arguments"), [(c, a) for c in COMMANDS for a in CALLS[c]], ids=str)
 def test_what_is_printed_is_the_result(command: str, arguments: tuple[str, ...], tmp_path: Path) -> None:
     module = command_module(command)
-    result = module.run(parse(command, module, placed(arguments, tmp_path)))
+    result = call(command, parse(command, module, placed(arguments, tmp_path)))
     text = result.latex()
     assert text
     assert "$" not in text

@@ -19,8 +19,9 @@ from pathlib import Path
 
 import numpy as np
 
-from bulkedge.cli import _parser, main
+from bulkedge.cli import main
 from bulkedge.commands import COMMANDS, module
+from bulkedge.parser import parser as parser_of
 
 # A cheap call of each command, whose arguments are then replaced one by one; options it does not have are added.
 CALLS: dict[str, tuple[tuple[str, ...], ...]] = {
@@ -70,7 +71,7 @@ def calls() -> Iterator[tuple[str, ...]]:
     """The calls, with an output mode each in turn."""
     modes = itertools.cycle(MODES)
     for name in COMMANDS:
-        parser = _parser(name, module(name))
+        parser = parser_of(name, module(name))
         options = [a.option_strings[0] for a in parser._actions if a.option_strings and a.nargs is None]
         options = [o for o in options if o.removeprefix("--").replace("-", "_") not in FILES]
         for call in CALLS[name]:

@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-import argparse
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import sympy as sp
 
+from bulkedge.arguments import Count, Digits, FunctionOfZ, Numeric, Word, read
 from bulkedge.derivations.engine.latex import decimal, latex
 from bulkedge.results.result import Result, Table
-from bulkedge.theory.functions.nonlinearity import Nonlinearity, nonlinearity
-from bulkedge.theory.functions.parse import integer
+from bulkedge.theory.functions.nonlinearity import Nonlinearity
 from bulkedge.theory.gaussian.hermite import (
     CONVENTIONS,
     MAX_DEGREE,
     Coefficient,
-    check_convention,
-    check_degree,
     coefficient,
     general_term,
     information_exponent,
 )
-from bulkedge.theory.numbers.enclosure import check_digits
 from bulkedge.theory.numbers.errors import PrecisionError
 
 if TYPE_CHECKING:
@@ -112,16 +108,11 @@ class HermiteResult(Result):
         return figure
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """The function, the degree, the convention and the digits."""
-    parser.add_argument("function", metavar="FUNCTION", help="a catalogue name or an expression in z")
-    parser.add_argument("--degree", required=True, metavar="K", help=f"coefficients k = 0..K (at most {MAX_DEGREE})")
-    parser.add_argument("--convention", default="orthonormal", help=f"one of {', '.join(CONVENTIONS)}")
-    parser.add_argument("--digits", default="15", metavar="D", help="significant digits, 1..1000 (default 15)")
-
-
 def hermite(
-    function: str | sp.Expr | Nonlinearity, degree: int, convention: str = "orthonormal", digits: int = 15
+    function: FunctionOfZ,
+    degree: Annotated[Numeric, Count("coefficients k = 0..K", "K", low=0, high=MAX_DEGREE)],
+    convention: Annotated[str, Word("what the coefficients multiply", words=CONVENTIONS)] = "orthonormal",
+    digits: Digits = 15,
 ) -> HermiteResult:
     """The Hermite coefficients k = 0..degree of a function, exact or rigorously enclosed.
 
@@ -136,9 +127,8 @@ def hermite(
     >>> bulkedge.hermite("relu", degree=2).coefficients[2].exact
     1/(2*sqrt(pi))
     """
-    f = nonlinearity(function)
-    degree, digits = check_degree(degree, maximum=MAX_DEGREE), check_digits(digits)
-    check_convention(convention)
+    given = read(hermite, locals())
+    f, degree, convention, digits = given.function, given.degree, given.convention, given.digits
     found, unreached = [], []
     for k in range(degree + 1):
         try:
@@ -154,9 +144,8 @@ def hermite(
     except PrecisionError as error:
         exponent = None
         notes.append(f"the information exponent is not decided: {error}")
-    inputs = {"function": f.name, "degree": degree, "convention": convention, "digits": digits}
     return HermiteResult(
-        inputs=inputs,
+        inputs=given.inputs,
         setting="z ~ N(0, 1), He_k probabilists' Hermite polynomial, h_k = He_k/sqrt(k!)",
         source=("H1", "H2"),
         notes=tuple(notes),
@@ -167,14 +156,4 @@ def hermite(
         general_term=general_term(f, convention),
         information_exponent=exponent,
         unreached=tuple(unreached),
-    )
-
-
-def run(arguments: argparse.Namespace) -> HermiteResult:
-    """Run the command."""
-    return hermite(
-        arguments.function,
-        integer(arguments.degree, "degree"),
-        arguments.convention,
-        integer(arguments.digits, "digits"),
     )

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import argparse
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
+from bulkedge.arguments import Count, Formula, Function, Numeric, Real, read
 from bulkedge.results.result import Result, Table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from bulkedge.numerics.kernels.leading import Leading, Value
-    from bulkedge.theory.functions.nonlinearity import Nonlinearity
-    from bulkedge.theory.functions.parse import Numeric
 
 HAS_CURVE = True
 
@@ -128,23 +126,13 @@ def _error(value: float) -> str:
     return error_string(Fraction(value))
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """Dimension, bulk and spike; the activation; what is listed."""
-    parser.add_argument("--dim", required=True, metavar="d", help=f"dimension, 2..{MAX_DIMENSION}")
-    parser.add_argument("--bulk", required=True, metavar="A", help="variance A > 0 in every direction")
-    parser.add_argument("--spike", required=True, metavar="B", help="extra variance B > -A along w*")
-    parser.add_argument("--degree", default="8", metavar="L", help="weights listed up to this degree (default 8)")
-    parser.add_argument("--activation", default="relu", metavar="FUNCTION", help="activation (default relu)")
-    parser.add_argument("--sectors", default="0", metavar="J", help="list the spectrum of sectors 0..J (default 0)")
-
-
 def spectrum(
-    dim: int | str,
-    bulk: Numeric,
-    spike: Numeric,
-    degree: int | str = 8,
-    activation: str | Nonlinearity = "relu",
-    sectors: int | str = 0,
+    dim: Annotated[Numeric, Count("dimension", "d", low=2, high=MAX_DIMENSION)],
+    bulk: Annotated[Numeric, Real("variance A in every direction", "A", low=0, exclusive=True, sized=True)],
+    spike: Annotated[Numeric, Real("extra variance B > -A along w*", "B", sized=True)],
+    degree: Annotated[Numeric, Count("weights listed up to this degree", "L", low=0, high=MAX_WEIGHTS)] = 8,
+    activation: Annotated[Function, Formula("the features' activation", "FUNCTION")] = "relu",
+    sectors: Annotated[Numeric, Count("list the spectrum of sectors 0..J", "J", low=0, high=20)] = 0,
 ) -> SpectrumResult:
     """The spectrum of k1(x, x') = E sigma(w.x) sigma(w.x'), w ~ N(0, (A I + B w* w*^T)/d), under x ~ N(0, I_d).
 
@@ -163,35 +151,18 @@ def spectrum(
     >>> round(top.value, 9), top.error < 1e-13
     (0.368023446, True)
     """
+    given = read(spectrum, locals())
     from bulkedge.numerics.functions.functions import moderate
     from bulkedge.numerics.kernels.leading import leading
-    from bulkedge.theory.functions.nonlinearity import nonlinearity
-    from bulkedge.theory.functions.parse import integer, number
+    from bulkedge.theory.functions.parse import number
 
-    d = integer(dim, "dim", minimum=2, maximum=MAX_DIMENSION)
-    A = number(bulk, "bulk", minimum=0, exclusive=True, sized=True)
-    B = number(spike, "spike", minimum=-A, exclusive=True, sized=True)
-    shown = integer(degree, "degree", minimum=0, maximum=MAX_WEIGHTS)
-    last = integer(sectors, "sectors", minimum=0, maximum=20)
-    f = nonlinearity(activation, "activation")
+    d, A, B, f = given.dim, given.bulk, given.spike, given.activation
+    number(B, "spike", minimum=-A, exclusive=True)  # a variance along w*, too
     moderate(f, "activation")
-    result = leading(d, float(A), float(B), f, degree=shown, sectors=last)
+    result = leading(d, float(A), float(B), f, degree=given.degree, sectors=given.sectors)
     notes = result.notes
     if result.top.error > 1e-3 * result.top.value:
         notes = (*notes, "the truncation does not resolve this spike: see the error of the top eigenvalue")
-    inputs = {
-        "dim": d,
-        "bulk": str(A),
-        "spike": str(B),
-        "degree": shown,
-        "activation": str(activation if isinstance(activation, str) else f.name),
-        "sectors": last,
-    }
+    inputs = {**given.inputs, "activation": str(activation if isinstance(activation, str) else f.name)}
     setting = "x ~ N(0, I_d); w ~ N(0, (A I + B w* w*^T)/d); weights on normalised harmonics |x|^p Y_l"
     return SpectrumResult(inputs, setting, ("G6",), notes, d, float(A), float(B), result)
-
-
-def run(arguments: argparse.Namespace) -> SpectrumResult:
-    """Run the command."""
-    a = arguments
-    return spectrum(a.dim, a.bulk, a.spike, a.degree, a.activation, a.sectors)

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import argparse
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import sympy as sp
 
+from bulkedge.arguments import Count, Digits, FunctionOfZ, Numeric, Real, read
 from bulkedge.derivations.engine.latex import latex
 from bulkedge.results.result import Result, Table
-from bulkedge.theory.functions.nonlinearity import Nonlinearity, nonlinearity
-from bulkedge.theory.functions.parse import integer, number
+from bulkedge.theory.functions.nonlinearity import Nonlinearity
 from bulkedge.theory.kernels.sphere import Eigenvalue, eigenvalues, eta, second_moment
-from bulkedge.theory.numbers.enclosure import Enclosure, check_digits, int_to_text
+from bulkedge.theory.numbers.enclosure import Enclosure, int_to_text
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -96,23 +95,12 @@ class SphereResult(Result):
         return decay_figure({self.function.name: self.eigenvalues}, self.dimension)
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """The function, the dimension, the largest degree, the radius and the digits."""
-    parser.add_argument("function", metavar="FUNCTION", help="a catalogue name or an expression in z")
-    parser.add_argument("--dim", required=True, metavar="d", help="dimension of the space, >= 2 (the circle is 2)")
-    parser.add_argument(
-        "--degree", required=True, metavar="L", help="degrees 0..L, at most 20000 (500 where there is no closed form)"
-    )
-    parser.add_argument("--radius", default="1", metavar="R", help="radius of the points' sphere (default 1)")
-    parser.add_argument("--digits", default="15", metavar="D", help="significant digits, 1..1000 (default 15)")
-
-
 def sphere(
-    function: str | sp.Expr | Nonlinearity,
-    dim: int,
-    degree: int,
-    radius: str | int | float | sp.Rational = 1,
-    digits: int = 15,
+    function: FunctionOfZ,
+    dim: Annotated[Numeric, Count("dimension of the space, at least 2 (the circle is 2)", "d")],
+    degree: Annotated[Numeric, Count("degrees 0..L, at most 20000 (500 where there is no closed form)", "L")],
+    radius: Annotated[Numeric, Real("radius of the points' sphere", "R")] = 1,
+    digits: Digits = 15,
 ) -> SphereResult:
     """The eigenvalues eta_l^2 and multiplicities N(d, l), l = 0..degree, of a function's kernel on the sphere.
 
@@ -127,12 +115,11 @@ def sphere(
     >>> bulkedge.sphere("relu", dim=3, degree=2).eigenvalues[2].eta.value_string(6)
     '0.0625'
     """
-    f = nonlinearity(function)
-    digits, dim, degree = check_digits(digits), integer(dim, "dim"), integer(degree, "degree")
-    reach = number(radius, "radius")
+    given = read(sphere, locals())
+    f, dim, degree, reach, digits = given.function, given.dim, given.degree, given.radius, given.digits
     found = eigenvalues(f, dim, degree, reach, digits)
     return SphereResult(
-        inputs={"function": f.name, "dim": dim, "degree": degree, "radius": str(reach), "digits": digits},
+        inputs=given.inputs,
         setting="weight uniform on the unit sphere of R^d, points uniform on the sphere of the given radius",
         source=("K2",),
         notes=(),
@@ -143,15 +130,4 @@ def sphere(
         closed_form=eta(f, reach),
         eigenvalues=found,
         second_moment=second_moment(f, dim, reach, digits),
-    )
-
-
-def run(arguments: argparse.Namespace) -> SphereResult:
-    """Run the command."""
-    return sphere(
-        arguments.function,
-        integer(arguments.dim, "dim"),
-        integer(arguments.degree, "degree"),
-        number(arguments.radius, "radius"),
-        integer(arguments.digits, "digits"),
     )

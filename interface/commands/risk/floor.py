@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
+from bulkedge.arguments import Activation, Link, SizedNoise, read
 from bulkedge.results.result import Result, Table
-
-if TYPE_CHECKING:
-    import sympy as sp
-
-    from bulkedge.theory.functions.nonlinearity import Nonlinearity
-    from bulkedge.theory.functions.parse import Numeric
 
 MEANING = {
     "beats": "10 tau* is below the floor: one large step beats every kernel, by the theorem",
@@ -105,16 +99,7 @@ def _bound(value: float) -> str:
     return error_string(Fraction(value))
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """The pair and the noise."""
-    parser.add_argument("activation", metavar="ACTIVATION", help="the network's activation, a function of z")
-    parser.add_argument("link", metavar="LINK", help="the target's link, a function of z")
-    parser.add_argument("--noise", default="0", metavar="S", help="standard deviation of the labels' noise (default 0)")
-
-
-def floor(
-    activation: str | sp.Expr | Nonlinearity, link: str | sp.Expr | Nonlinearity, *, noise: Numeric = 0
-) -> FloorResult:
+def floor(activation: Activation, link: Link, *, noise: SizedNoise = 0) -> FloorResult:
     """The floor mu2*^2 of linear models and rotation-invariant kernels, tau* and kappa*, and a verdict for the pair.
 
     Formula: theory.risk.floor.criterion; tau* = inf_kappa E[(g(z1) - E_{z2} sigma(kappa z1 + z2))^2].
@@ -129,15 +114,13 @@ def floor(
     >>> bulkedge.floor("erf", "erf").verdict
     'beats'
     """
+    given = read(floor, locals())
     from bulkedge.numerics.functions.functions import constants, vectorised
     from bulkedge.numerics.risk.floor import TOLERANCE
     from bulkedge.numerics.risk.floor import floor as compute
-    from bulkedge.theory.functions.nonlinearity import nonlinearity
-    from bulkedge.theory.functions.parse import nonnegative
     from bulkedge.theory.risk.floor import verdict
 
-    f, g = nonlinearity(activation, "ACTIVATION"), nonlinearity(link, "LINK")
-    s = nonnegative(noise, "noise", sized=True)
+    f, g, s = given.activation, given.link, given.noise
     c = constants(g)
     kinks, link_kinks = ([float(b) for b in h.kinks] for h in (f, g))
     found = compute(vectorised(f), vectorised(g), kinks, link_kinks, degree=f.degree)
@@ -153,7 +136,7 @@ def floor(
     if abs(c.mu0) > 1e-13:
         notes.append("the link has a mean: where nothing fits it, the floor is mu2*^2 + mu0*^2")
     return FloorResult(
-        {"activation": f.name, "link": g.name, "noise": str(s)},
+        given.inputs,
         "one step of size Theta(sqrt N); z1, z2 ~ N(0, 1) independent",
         ("O4",),
         tuple(notes),
@@ -170,8 +153,3 @@ def floor(
         found.quadrature,
         verdict(found.lower, found.tau, level, 2 * TOLERANCE * c.second_moment),
     )
-
-
-def run(arguments: argparse.Namespace) -> FloorResult:
-    """Run the command."""
-    return floor(arguments.activation, arguments.link, noise=arguments.noise)

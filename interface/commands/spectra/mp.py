@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import argparse
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
+from bulkedge.arguments import Argument, Digits, Numeric, Real, read
 from bulkedge.results.result import Result, Table
 
 if TYPE_CHECKING:
     import sympy as sp
     from matplotlib.figure import Figure
 
-    from bulkedge.theory.functions.parse import Numeric
     from bulkedge.theory.numbers.enclosure import Enclosure
     from bulkedge.theory.spectra.silverstein import Population
 
@@ -138,16 +137,12 @@ def _paired(values: dict[str, str]) -> dict[str, Any]:
     return {"edges": [values["lower_edge"], values["upper_edge"]], **rest}
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """The law's parameters."""
-    parser.add_argument("--ratio", required=True, metavar="c", help="p/n: eigenvalues over samples")
-    parser.add_argument("--scale", default="1", metavar="s2", help="variance of the entries (default 1)")
-    parser.add_argument("--population", metavar="t:w,...", help="population eigenvalues and weights, 1:1/2,10:1/2")
-    parser.add_argument("--digits", default="15", metavar="D", help="significant digits (default 15)")
-
-
 def mp(
-    ratio: Numeric, *, scale: Numeric = 1, population: str | None = None, digits: int = 15
+    ratio: Annotated[Numeric, Real("p/n: eigenvalues over samples", "c", low=0, exclusive=True)],
+    *,
+    scale: Annotated[Numeric, Real("variance of the entries", "s2", low=0, exclusive=True)] = 1,
+    population: Annotated[str | None, Argument("population eigenvalues and weights, 1:1/2,10:1/2", "t:w,...")] = None,
+    digits: Digits = 15,
 ) -> MpResult | PopulationResult:
     """The Marchenko-Pastur law of (1/n) Z^T Z, Z an n x p matrix of iid entries of variance `scale`.
 
@@ -164,13 +159,11 @@ def mp(
     >>> bulkedge.mp("1/2").exact["upper_edge"]
     (sqrt(2)/2 + 1)**2
     """
-    from bulkedge.theory.functions.parse import positive
+    given = read(mp, locals())
     from bulkedge.theory.numbers.ball import enclose_expr
-    from bulkedge.theory.numbers.enclosure import check_digits
     from bulkedge.theory.spectra import marchenko_pastur as law
 
-    c, s2 = positive(ratio, "ratio"), positive(scale, "scale")
-    digits = check_digits(digits)
+    c, s2, digits = given.ratio, given.scale, given.digits
     if population is not None:
         return _population(c, s2, population, digits)
     lower, upper = law.edges(c, s2)
@@ -220,16 +213,4 @@ def _population(c: sp.Rational, s2: sp.Rational, text: str, digits: int) -> Popu
     components = silverstein.enclose_edges(found, c, digits)
     return PopulationResult(
         inputs, setting, ("R2",), notes, c, found, digits, components, exact, silverstein.masses(found, c)
-    )
-
-
-def run(arguments: argparse.Namespace) -> MpResult | PopulationResult:
-    """Run the command."""
-    from bulkedge.theory.functions.parse import integer
-
-    return mp(
-        arguments.ratio,
-        scale=arguments.scale,
-        population=arguments.population,
-        digits=integer(arguments.digits, "digits"),
     )

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import argparse
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
+from bulkedge.arguments import Activation, Link, Numeric, Real, SizedNoise, read
 from bulkedge.results.result import Result, Table
 
 if TYPE_CHECKING:
-    import sympy as sp
-
     from bulkedge.numerics.steps.spiked_features import Direction
-    from bulkedge.theory.functions.nonlinearity import Nonlinearity
-    from bulkedge.theory.functions.parse import Numeric
 
+_DROP: dict[str, Any] = {"group": "drop of the loss", "low": 0, "exclusive": True, "sized": True}
 ORDERS = 4  # loss drops that are given
 
 
@@ -125,28 +122,16 @@ def _text(value: float) -> str:
     return decimal_string(Fraction(value), 15)
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """The pair, the exponent, and the ratios of the loss."""
-    parser.add_argument("activation", metavar="ACTIVATION", help="the network's activation, a function of z")
-    parser.add_argument("link", metavar="LINK", help="the target's link, a function of z")
-    parser.add_argument("--exponent", required=True, metavar="A", help="eta ~ n^A, a fraction in [0, 1/2)")
-    parser.add_argument("--batch", default="1", metavar="ALPHA", help="n1/d of the step's batch (default 1)")
-    parser.add_argument("--noise", default="0", metavar="S", help="standard deviation of the labels' noise (default 0)")
-    parser.add_argument("--samples", metavar="PSI1", help="n/d of the ridge fit, for the drop of the loss")
-    parser.add_argument("--width", metavar="PSI2", help="N/d, for the drop of the loss")
-    parser.add_argument("--ridge", metavar="LAM", help="ridge, for the drop of the loss")
-
-
 def features(
-    activation: str | sp.Expr | Nonlinearity,
-    link: str | sp.Expr | Nonlinearity,
+    activation: Activation,
+    link: Link,
     *,
-    exponent: Numeric,
-    batch: Numeric = 1,
-    noise: Numeric = 0,
-    samples: Numeric | None = None,
-    width: Numeric | None = None,
-    ridge: Numeric | None = None,
+    exponent: Annotated[Numeric, Real("eta ~ n^A, a fraction in [0, 1/2)", "A")],
+    batch: Annotated[Numeric, Real("n1/d of the step's batch", "ALPHA", low=0, exclusive=True, sized=True)] = 1,
+    noise: SizedNoise = 0,
+    samples: Annotated[Numeric | None, Real("n/d of the ridge fit", "PSI1", **_DROP)] = None,
+    width: Annotated[Numeric | None, Real("N/d", "PSI2", **_DROP)] = None,
+    ridge: Annotated[Numeric | None, Real("ridge", "LAM", **_DROP)] = None,
 ) -> FeaturesResult:
     """How many spikes sigma(X W1) has for eta ~ n^a, along which polynomials of t = x.u, and the loss they save.
 
@@ -162,23 +147,20 @@ def features(
     >>> bulkedge.features("softplus", "tanh", exponent="3/10").payload()["present"]
     [1, 2]
     """
+    given = read(features, locals())
     from bulkedge.numerics.steps.spiked_features import loss_drops, spiked_features
-    from bulkedge.theory.functions.nonlinearity import nonlinearity
-    from bulkedge.theory.functions.parse import nonnegative, number, positive
     from bulkedge.theory.numbers.errors import InputError
 
-    f, g = nonlinearity(activation, "ACTIVATION"), nonlinearity(link, "LINK")
-    a = number(exponent, "exponent")
-    alpha, s = positive(batch, "batch", sized=True), nonnegative(noise, "noise", sized=True)
+    f, g, a, alpha, s = given.activation, given.link, given.exponent, given.batch, given.noise
     found = spiked_features(f, g, Fraction(int(a.p), int(a.q)), float(alpha), float(s))
-    given = {"samples": samples, "width": width, "ridge": ridge}
+    fit = {"samples": given.samples, "width": given.width, "ridge": given.ridge}
     drops: dict[str, tuple[float, ...]] = {}
     notes = ["reading rank_one is the paper's; full adds what is left of the step at every pre-activation"]
-    if any(value is not None for value in given.values()):
-        for name, value in given.items():
+    if any(value is not None for value in fit.values()):
+        for name, value in fit.items():
             if value is None:
                 raise InputError(name, "missing", "the drop of the loss needs samples, width and ridge")
-        numbers = {name: float(positive(value, name, sized=True)) for name, value in given.items() if value is not None}
+        numbers = {name: float(value) for name, value in fit.items()}
         if abs(found.mean_shift) > 1e-12:
             notes.append("no drop of the loss is given: the link has a mean")
         elif found.order:
@@ -193,17 +175,9 @@ def features(
         notes.append("on a boundary: the next spike is of order one and not counted")
     if found.order > len(found.directions):
         notes.append(f"the first {len(found.directions)} of {found.order} directions are listed")
-    inputs = {
-        "activation": f.name,
-        "link": g.name,
-        "exponent": str(a),
-        "batch": str(alpha),
-        "noise": str(s),
-        **{name: None if value is None else str(value) for name, value in given.items()},
-    }
     setting = "F = sigma(X W1), eta ~ n^a in paper O's units, t = x.u, u = X^T y/n1; direction k goes with a_j^k"
     return FeaturesResult(
-        inputs,
+        given.inputs,
         setting,
         ("M1", "M2"),
         tuple(notes),
@@ -214,18 +188,4 @@ def features(
         found.variance,
         tuple(drops.items()),
         found.error,
-    )
-
-
-def run(arguments: argparse.Namespace) -> FeaturesResult:
-    """Run the command."""
-    return features(
-        arguments.activation,
-        arguments.link,
-        exponent=arguments.exponent,
-        batch=arguments.batch,
-        noise=arguments.noise,
-        samples=arguments.samples,
-        width=arguments.width,
-        ridge=arguments.ridge,
     )

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
+from bulkedge.arguments import Activation, Count, Digits, Link, Noise, Numeric, Real, read
 from bulkedge.results.result import Result, Table
 
 if TYPE_CHECKING:
-    from bulkedge.theory.functions.nonlinearity import Nonlinearity
-    from bulkedge.theory.functions.parse import Numeric
     from bulkedge.theory.numbers.enclosure import Enclosure
 
 
@@ -67,27 +65,15 @@ class GammaResult(Result):
         return rf"\begin{{array}}{{lrr}} & A & B \\ {body} \end{{array}}"
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """Activation, link, sizes, step and noise."""
-    parser.add_argument("activation", metavar="ACTIVATION", help="the activation: catalogue name or expression in z")
-    parser.add_argument("link", metavar="LINK", help="the link of y = g(w*.x) + noise")
-    parser.add_argument("--n", required=True, help="samples of the step")
-    parser.add_argument("--m", required=True, help="width")
-    parser.add_argument("--d", required=True, help="dimension, at least 2")
-    parser.add_argument("--step", required=True, metavar="ETA", help="the paper's eta, a number")
-    parser.add_argument("--noise", default="0", metavar="S", help="standard deviation of the noise (default 0)")
-    parser.add_argument("--digits", default="15", metavar="D", help="significant digits (default 15)")
-
-
 def gamma(
-    activation: str | Nonlinearity,
-    link: str | Nonlinearity,
-    n: int | str,
-    m: int | str,
-    d: int | str,
-    step: Numeric,
-    noise: Numeric = 0,
-    digits: int | str = 15,
+    activation: Activation,
+    link: Link,
+    n: Annotated[Numeric, Count("samples of the step", "N", low=1)],
+    m: Annotated[Numeric, Count("width", "M", low=1)],
+    d: Annotated[Numeric, Count("dimension", "D", low=2)],
+    step: Annotated[Numeric, Real("the paper's eta, a number", "ETA")],
+    noise: Noise = 0,
+    digits: Digits = 15,
 ) -> GammaResult:
     """The covariance Gamma/d of the weights after one step of size `step` (paper F's eta), Gamma = A I + B w* w*^T.
 
@@ -106,34 +92,28 @@ def gamma(
     >>> found.payload()["readings"]["rank_one"]["B"]
     '0.825441177199508'
     """
+    given = read(gamma, locals())
     import sympy as sp
 
-    from bulkedge.theory.functions.nonlinearity import nonlinearity
-    from bulkedge.theory.functions.parse import integer, nonnegative, number
     from bulkedge.theory.numbers import symbols
-    from bulkedge.theory.numbers.enclosure import check_digits
     from bulkedge.theory.steps import covariance as c
 
-    f, g = nonlinearity(activation, "ACTIVATION"), nonlinearity(link, "LINK")
-    sizes = {name: integer(text, name, minimum=low) for name, text, low in (("n", n, 1), ("m", m, 1), ("d", d, 2))}
-    eta, s = number(step, "step"), nonnegative(noise, "noise")
-    shown = check_digits(integer(digits, "digits"))
-    values = c.moments(f, g, s, shown + 8)
-    dimension = sp.Integer(sizes["d"])
-    at = {symbols.eta: eta, symbols.d: dimension, symbols.alpha: sp.Integer(sizes["n"]) / dimension}
-    at[symbols.beta] = sp.Integer(sizes["m"]) / dimension
+    shown, dimension = given.digits, sp.Integer(given.d)
+    values = c.moments(given.activation, given.link, given.noise, shown + 8)
+    at = {symbols.eta: given.step, symbols.d: dimension, symbols.alpha: sp.Integer(given.n) / dimension}
+    at[symbols.beta] = sp.Integer(given.m) / dimension
 
     def value(expression: sp.Expr) -> Enclosure:
         return c.evaluate(expression, values, at, shown + 8)
 
     rows = tuple((r.name, value(r.A), value(r.B)) for r in c.readings())
     strength, cosine = sp.fraction(sp.together(c.conditional_cosine()))
-    given = (
+    conditional = (
         ("strength", value(c.conditional_strength())),
         ("cosine2", c.ratio(value(strength), value(cosine))),
         ("bulk", value(c.conditional_bulk())),
     )
-    every = [x for _, A, B in rows for x in (A, B)] + [x for _, x in given]
+    every = [x for _, A, B in rows for x in (A, B)] + [x for _, x in conditional]
     notes = [
         "A and B of `full` are derived; A - 1 to leading order in 1/d, B with its terms of relative order 1/d",
         "`printed` is paper F's eq. (3.3); it is refuted by the checks G1 wherever E g' differs from E sigma'",
@@ -141,13 +121,6 @@ def gamma(
     ]
     if float(values[c.link[1]].value) == 0:
         notes.append("the link's first coefficient vanishes: no spike of leading order, B is a correction of order 1/d")
-    inputs = {"activation": f.name, "link": g.name, **sizes, "step": str(eta), "noise": str(s), "digits": shown}
     setting = "paper F: f = m^(-1/2) sum a_j sigma(w_j.x), w_j ~ N(0, I/d), E a_j^2 = 1/m; weights after: N(0, Gamma/d)"
     reached = all(x.error == 0 or x.reaches(shown) or abs(x.value) + x.error < 10 ** (-shown) for x in every)
-    return GammaResult(inputs, setting, ("G1", "G2"), tuple(notes), shown, rows, given, reached)
-
-
-def run(arguments: argparse.Namespace) -> GammaResult:
-    """Run the command."""
-    a = arguments
-    return gamma(a.activation, a.link, a.n, a.m, a.d, a.step, a.noise, a.digits)
+    return GammaResult(given.inputs, setting, ("G1", "G2"), tuple(notes), shown, rows, conditional, reached)

@@ -1,0 +1,264 @@
+"""Arguments, declared once: an annotation on the public function says how each is read, bounded, named and explained.
+
+    def mp(ratio: Annotated[Numeric, Real("p/n: eigenvalues over samples", "c", low=0, exclusive=True)], ...):
+        given = read(mp, locals())
+
+The command line and its --help (`bulkedge.parser`), the readers, their error messages, `inputs` and the API reference
+are made from that. Nothing heavy is imported until something is read.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import typing
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+    import sympy as sp
+
+    from bulkedge.numerics.trials.runner import Progress as Progress
+    from bulkedge.theory.functions.nonlinearity import Nonlinearity
+    from bulkedge.theory.functions.parse import Numeric as Numeric
+
+    Function: TypeAlias = str | sp.Expr | Nonlinearity
+else:  # the declarations are looked up when the program runs; these types are for type checkers only
+    Function = Numeric = Progress = Any
+
+
+@dataclass(frozen=True)
+class Argument:
+    """One argument: `help`, `metavar`, further spellings, whether it is placed without a name, may come many times.
+
+    `group` is its heading in --help; `typed` the default of the command line where that differs from Python's; a
+    `curve` is an argument that may be a:b:n. As it stands its value is taken as it is; subclasses read it.
+    """
+
+    help: str
+    metavar: str = ""
+    names: tuple[str, ...] = ()
+    place: bool = False
+    many: bool = False
+    group: str = ""
+    typed: str | None = None
+    curve: bool = False
+
+    def read(self, value: Any, argument: str) -> Any:
+        """The value as the body wants it.
+
+        Errors: InputError, naming `argument`.
+        """
+        return value
+
+    def echo(self, value: Any) -> Any:
+        """The read value as JSON's `inputs` have it."""
+        return value
+
+    @property
+    def bounds(self) -> str:
+        """What values are allowed, in a few words."""
+        return ""
+
+
+@dataclass(frozen=True)
+class Real(Argument):
+    """An exact number, with bounds; `sized`: 0, or of a size that floats can hold the powers of."""
+
+    low: int | Fraction | None = None
+    high: int | Fraction | None = None
+    exclusive: bool = False
+    sized: bool = False
+
+    def read(self, value: Any, argument: str) -> sp.Rational:
+        """An exact rational."""
+        from bulkedge.theory.functions.parse import number
+
+        how = {"minimum": self.low, "maximum": self.high, "exclusive": self.exclusive, "sized": self.sized}
+        return number(value, argument, **how)  # type: ignore[arg-type]
+
+    def echo(self, value: Any) -> str:
+        """As the fraction that was read."""
+        return str(value)
+
+    @property
+    def bounds(self) -> str:
+        """As an inequality."""
+        less = "<" if self.exclusive else "<="
+        sign = ">" if self.exclusive else ">="
+        if self.high is None:
+            return "" if self.low is None else f"{sign} {self.low}"
+        return f"{less} {self.high}" if self.low is None else f"{self.low} {less} {self.metavar} {less} {self.high}"
+
+
+@dataclass(frozen=True)
+class Exact(Real):
+    """An exact number >= 0 that need not be rational, such as 3*sqrt(2)/2."""
+
+    def read(self, value: Any, argument: str) -> sp.Expr:
+        """An exact constant."""
+        from bulkedge.theory.functions.parse import constant
+
+        return constant(value, argument)
+
+
+@dataclass(frozen=True)
+class Count(Argument):
+    """An integer, also spelt 10.0 or 1e1; `high` is the cap on the work."""
+
+    low: int | None = None
+    high: int | None = None
+
+    def read(self, value: Any, argument: str) -> int:
+        """An integer."""
+        from bulkedge.theory.functions.parse import integer
+
+        return integer(value, argument, self.low, self.high)
+
+    @property
+    def bounds(self) -> str:
+        """As a range."""
+        if self.high is None:
+            return "" if not self.low else f"at least {self.low}"
+        return f"{self.low}..{self.high}" if self.low is not None else f"at most {self.high}"
+
+
+@dataclass(frozen=True)
+class _SignificantDigits(Count):
+    def read(self, value: Any, argument: str) -> int:
+        """A number of digits."""
+        from bulkedge.theory.functions.parse import integer
+        from bulkedge.theory.numbers.enclosure import check_digits
+
+        return check_digits(integer(value, argument))  # whose message says 1..1000
+
+
+@dataclass(frozen=True)
+class Word(Argument):
+    """One of a few words."""
+
+    words: tuple[str, ...] = ()
+
+    def read(self, value: Any, argument: str) -> str:
+        """A word; a near one is suggested."""
+        from bulkedge.theory.functions.parse import choice
+
+        return choice(value, argument, self.words)
+
+    @property
+    def bounds(self) -> str:
+        """The words."""
+        return ", ".join(self.words[:-1]) + f" or {self.words[-1]}"
+
+
+@dataclass(frozen=True)
+class Formula(Argument):
+    """A function of z: a name of the catalogue, or an expression. The name stands in `inputs`."""
+
+    def read(self, value: Any, argument: str) -> Nonlinearity:
+        """A nonlinearity."""
+        from bulkedge.theory.functions.nonlinearity import nonlinearity
+
+        return nonlinearity(value, argument)
+
+    def echo(self, value: Any) -> Any:
+        """Its name."""
+        return value.name
+
+
+@dataclass(frozen=True)
+class Flag(Argument):
+    """True or False; on the command line --NAME, or --no-NAME where the default is True."""
+
+    def read(self, value: Any, argument: str) -> bool:
+        """A truth value."""
+        from bulkedge.theory.functions.parse import flag
+
+        return flag(value, argument)
+
+
+@dataclass(frozen=True)
+class File(Argument):
+    """The name of a file or a folder."""
+
+    def read(self, value: Any, argument: str) -> str:
+        """A path as a string."""
+        from bulkedge.theory.functions.parse import path
+
+        return path(value, argument)
+
+
+@dataclass(frozen=True)
+class Pairs(Argument):
+    """Names with values: a mapping, or NAME=VALUE as often as there are names."""
+
+    def read(self, value: Any, argument: str) -> dict[str, Any]:
+        """A dictionary; the values are read by the body."""
+        from bulkedge.theory.functions.parse import shorten
+        from bulkedge.theory.numbers.errors import InputError
+
+        if isinstance(value, Mapping) and all(isinstance(name, str) for name in value):
+            return dict(value)
+        if not isinstance(value, list | tuple):
+            raise InputError(argument, f"{shorten(value)} is no mapping", 'give names and values, {"psi1": 2}')
+        pairs: dict[str, Any] = {}
+        for item in value:
+            name, equals, text = item.partition("=") if isinstance(item, str) else ("", "", "")
+            if not equals or not name or name in pairs:
+                raise InputError(argument, f"{shorten(item)} is not a new NAME=VALUE", "write, for example, psi1=2")
+            pairs[name] = text
+        return pairs
+
+    def echo(self, value: Any) -> dict[str, str]:
+        """The values as they were typed."""
+        return {name: str(item) for name, item in value.items()}
+
+
+# What several commands take.
+Digits = Annotated[Numeric, _SignificantDigits("significant digits", "D", low=1, high=1000)]
+Seed = Annotated[Numeric, Count("seed of all random numbers", "S", low=0)]
+Noise = Annotated[Numeric, Real("standard deviation of the labels' noise", "S", low=0)]
+SizedNoise = Annotated[Numeric, Real("standard deviation of the labels' noise", "S", low=0, sized=True)]
+FunctionOfZ = Annotated[Function, Formula("a name (bulkedge functions) or an expression in z", "FUNCTION", place=True)]
+Activation = Annotated[Function, Formula("the network's activation, a function of z", "ACTIVATION", place=True)]
+Link = Annotated[Function, Formula("the link g of the target y = g(w*.x) + noise", "LINK", place=True)]
+
+
+@functools.cache
+def declarations(function: Callable[..., Any]) -> dict[str, Argument]:
+    """The declared arguments of a public function by name, in the order of its signature."""
+    notes = {name: note for name, note in function.__annotations__.items() if name != "return"}
+    hints = typing.get_type_hints(
+        SimpleNamespace(__annotations__=notes), globalns=function.__globals__, include_extras=True
+    )
+    found = {}
+    for name, hint in hints.items():
+        for data in getattr(hint, "__metadata__", ()):
+            if isinstance(data, Argument):
+                found[name] = data
+    return found
+
+
+def spoken(name: str, argument: Argument) -> str:
+    """How an error message names the argument: FUNCTION where it has a place, else its option's name."""
+    return argument.metavar if argument.place else name.rstrip("_")
+
+
+def read(function: Callable[..., Any], given: Mapping[str, Any]) -> Any:
+    """All arguments of a call (`locals()` on the function's first line), read as they are declared.
+
+    A value that is None by default stays None. `inputs` holds what JSON echoes.
+    Errors: InputError, naming the argument.
+    """
+    parameters = inspect.signature(function).parameters
+    values, inputs = {}, {}
+    for name, argument in declarations(function).items():
+        value = given[name]
+        optional = value is None and parameters[name].default is None
+        values[name] = None if optional else argument.read(value, spoken(name, argument))
+        inputs[name.rstrip("_")] = None if optional else argument.echo(values[name])
+    return SimpleNamespace(**values, inputs=inputs)
