@@ -50,7 +50,7 @@ def _print_result(result: Result, mode: str) -> None:
     if mode == "json":
         text = result.to_json() + "\n"
     elif mode == "python":
-        text = result.python() + "\n"  # type: ignore[attr-defined]
+        text = result.python() + "\n"
     elif mode == "latex":
         text = result.latex() + "\n"
     elif mode == "csv":

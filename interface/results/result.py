@@ -6,13 +6,19 @@ This module imports nothing heavy, so that `bulkedge --help` stays quick.
 from __future__ import annotations
 
 import json
-from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from bulkedge.results.number import Number
+from bulkedge.results.quantities import COLUMNS, Frozen, Quantities, frozen, payload, plain, rows
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+
+__all__ = ["Frozen", "Result", "Table"]
 
 
 @dataclass(frozen=True)
@@ -24,41 +30,14 @@ class Table:
     title: str = ""
 
 
-class Frozen(dict[str, Any]):
-    """A dictionary that cannot be changed in place; unlike a mapping proxy it can be copied, pickled and printed."""
-
-    def _refuse(self, *_: Any, **__: Any) -> NoReturn:
-        raise TypeError("a result is frozen; make a dict of it to change it")
-
-    __setitem__ = __delitem__ = __ior__ = clear = pop = popitem = setdefault = update = _refuse
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return (Frozen, (dict(self),))
-
-
-def frozen(value: Any) -> Any:
-    """The value with every dictionary frozen and every list a tuple."""
-    if type(value) is dict:
-        return Frozen({key: frozen(item) for key, item in value.items()})
-    if type(value) in (list, tuple):
-        return tuple(frozen(item) for item in value)
-    return value
-
-
-def plain(value: Any) -> Any:
-    """The value as JSON has it: dictionaries and lists."""
-    if isinstance(value, Mapping):
-        return {key: plain(item) for key, item in value.items()}
-    return [plain(item) for item in value] if isinstance(value, list | tuple) else value
-
-
 @dataclass(frozen=True)
-class Result(ABC):
+class Result:
     """The base of all results.
 
     `inputs` are the inputs as they were read (strings and integers), `setting` the conventions and scalings that
     give the numbers their meaning, `source` the statement IDs, `notes` what is proved or conjectured and in which
-    limit. Subclasses add their fields and say how they print.
+    limit. Subclasses add what was computed and state their `quantities`, by the JSON's names: JSON, tables and LaTeX
+    follow, and each quantity is an attribute (`spike(...).outlier`), a Number where it is a real number.
     """
 
     command: ClassVar[str]
@@ -74,17 +53,39 @@ class Result(ABC):
             if type(value) in (dict, list, tuple):
                 object.__setattr__(self, field.name, frozen(value))
 
-    @abstractmethod
+    def quantities(self) -> Mapping[str, Any]:
+        """The command's own quantities by their JSON names: Numbers, words, counts, and mappings and lists of them."""
+        return {}
+
+    @cached_property
+    def _stated(self) -> Quantities:
+        return Quantities(self.quantities())
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or "inputs" not in self.__dict__ or name in ("quantities", "payload"):
+            raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}")
+        try:
+            return getattr(self._stated, name)
+        except AttributeError as error:
+            raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}: {error}") from None
+
+    def __dir__(self) -> Sequence[str]:
+        return sorted({*super().__dir__(), *self._stated})
+
     def payload(self) -> dict[str, Any]:
         """The command's own JSON fields (the public contract)."""
+        return payload(self._stated)
 
-    @abstractmethod
     def tables(self) -> Sequence[Table]:
         """What the readable output shows; the first table is also the CSV."""
+        return (Table(COLUMNS, tuple(rows(self._stated))),)
 
-    @abstractmethod
     def latex(self) -> str:
         """One LaTeX expression (no dollar signs) that needs standard packages only."""
+        from bulkedge.derivations.engine.render import escape
+
+        shown = ((name, value) for name, value in self._stated.items() if isinstance(value, Number))
+        return r", \quad ".join(rf"\text{{{escape(name)}}} = {value.latex}" for name, value in shown)
 
     def figure(self) -> Figure | None:
         """The picture of the result, or None where there is no curve."""

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from bulkedge.arguments import Argument, Digits, Numeric, Real, read
+from bulkedge.results.number import Number
+from bulkedge.results.quantities import COLUMNS, Shared, row
 from bulkedge.results.result import Result, Table
 
 if TYPE_CHECKING:
@@ -29,26 +31,25 @@ class MpResult(Result):
     exact: dict[str, sp.Expr]
     enclosed: dict[str, Enclosure]
 
-    def payload(self) -> dict[str, Any]:
-        """`edges` [lower, upper], `atom`, `mean`, `variance`; `exact` holds the same as SymPy text; `errors`."""
+    def _numbers(self) -> dict[str, Number]:
+        return {
+            name: Number.of(value, exact=self.exact[name], digits=self.digits) for name, value in self.enclosed.items()
+        }
+
+    def quantities(self) -> dict[str, Any]:
+        """`edges` [lower, upper], `atom`, `mean`, `variance`, `density`."""
         from bulkedge.theory.spectra.marchenko_pastur import density
 
-        decimal = {name: value.value_string(self.digits) for name, value in self.enclosed.items()}
-        exact = {name: str(value) for name, value in self.exact.items()}
+        known = self._numbers()
         return {
-            **_paired(decimal),
-            "exact": _paired(exact),
-            "errors": dict.fromkeys(_paired(exact), "0"),
+            "edges": [known.pop("lower_edge"), known.pop("upper_edge")],
+            **known,
             "density": str(density(self.ratio, self.scale)),
         }
 
     def tables(self) -> tuple[Table, ...]:
         """One row per quantity."""
-        rows = tuple(
-            (name.replace("_", " "), value.value_string(self.digits), "0", str(self.exact[name]))
-            for name, value in self.enclosed.items()
-        )
-        return (Table(("quantity", "value", "error", "exact"), rows),)
+        return (Table(COLUMNS, tuple(row(name.replace("_", " "), x) for name, x in self._numbers().items())),)
 
     def latex(self) -> str:
         """The density of the continuous part."""
@@ -72,38 +73,33 @@ class PopulationResult(Result):
     ratio: sp.Rational
     population: Population
     digits: int
-    components: tuple[tuple[Enclosure, Enclosure], ...]
+    ends: tuple[tuple[Enclosure, Enclosure], ...]
     exact: dict[str, sp.Rational]
     masses: tuple[sp.Rational, ...]
 
-    def payload(self) -> dict[str, Any]:
-        """`edges` [lowest, highest], `components` (lower, upper, mass), `atom`, `mean`, `variance`, `errors`."""
-        ends = [end for pair in self.components for end in pair]
-        worst = max(ends, key=lambda end: end.error)
+    def quantities(self) -> dict[str, Any]:
+        """`edges` [lowest, highest], `components` (lower, upper, mass), `atom`, `mean`, `variance`."""
+        ends = [Number.of(end, digits=self.digits) for pair in self.ends for end in pair]
+        masses = [Number.of(mass, digits=self.digits) for mass in self.masses]
         return {
-            "edges": [ends[0].value_string(self.digits), ends[-1].value_string(self.digits)],
+            "edges": [ends[0], ends[-1]],
             "components": [
-                {
-                    "lower": lower.value_string(self.digits),
-                    "upper": upper.value_string(self.digits),
-                    "mass": _decimal(mass, self.digits),
-                    "error": _worse(lower, upper),
-                }
-                for (lower, upper), mass in zip(self.components, self.masses, strict=True)
+                Shared({"lower": lower, "upper": upper, "mass": mass})
+                for lower, upper, mass in zip(ends[::2], ends[1::2], masses, strict=True)
             ],
-            **{name: _decimal(value, self.digits) for name, value in self.exact.items()},
-            "exact": {name: str(value) for name, value in self.exact.items()},
-            "errors": {"edges": worst.error_string(), **dict.fromkeys(self.exact, "0")},
+            **{name: Number.of(value, digits=self.digits) for name, value in self.exact.items()},
         }
 
     def tables(self) -> tuple[Table, ...]:
         """The components, then atom, mean and variance."""
-        rows = tuple(
-            (lower.value_string(self.digits), upper.value_string(self.digits), _worse(lower, upper), str(mass))
-            for (lower, upper), mass in zip(self.components, self.masses, strict=True)
+        from bulkedge.theory.numbers.enclosure import error_string
+
+        listed = tuple(
+            (x["lower"].decimal(), x["upper"].decimal(), error_string(x.error), x["mass"].expression())
+            for x in self._stated["components"]
         )
-        rest = tuple((name, str(value)) for name, value in self.exact.items())
-        return (Table(("lower edge", "upper edge", "error", "mass"), rows), Table(("quantity", "exact"), rest))
+        rest = tuple(row(name, self._stated[name]) for name in self.exact)
+        return (Table(("lower edge", "upper edge", "error", "mass"), listed), Table(COLUMNS, rest))
 
     def latex(self) -> str:
         """psi, whose critical values are the edges."""
@@ -118,23 +114,6 @@ class PopulationResult(Result):
 
         values, weights = ([float(v) for v in side] for side in (self.population.values, self.population.weights))
         return population_figure(float(self.ratio), values, weights)
-
-
-def _worse(lower: Enclosure, upper: Enclosure) -> str:
-    return max(lower, upper, key=lambda end: end.error).error_string()
-
-
-def _decimal(value: sp.Rational, digits: int) -> str:
-    from fractions import Fraction
-
-    from bulkedge.theory.numbers.enclosure import decimal_string
-
-    return decimal_string(Fraction(int(value.p), int(value.q)), digits)
-
-
-def _paired(values: dict[str, str]) -> dict[str, Any]:
-    rest = {name: value for name, value in values.items() if not name.endswith("_edge")}
-    return {"edges": [values["lower_edge"], values["upper_edge"]], **rest}
 
 
 def mp(
@@ -156,7 +135,7 @@ def mp(
 
     Example:
 
-    >>> bulkedge.mp("1/2").exact["upper_edge"]
+    >>> bulkedge.mp("1/2").edges[1].exact
     (sqrt(2)/2 + 1)**2
     """
     given = read(mp, locals())

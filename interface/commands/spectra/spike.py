@@ -6,6 +6,8 @@ import argparse
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from bulkedge.results.number import Number
+from bulkedge.results.quantities import COLUMNS, rows
 from bulkedge.results.result import Result, Table
 
 if TYPE_CHECKING:
@@ -24,7 +26,7 @@ MAX_SIZE = 10**50  # numerics.trials.domain
 class SpikeResult(Result):
     """The predicted outlier and overlaps: exact expressions and their enclosures, both by name.
 
-    `interval` is the confidence interval of a strength read from an observed outlier at a finite size, or None.
+    `ends` are those of the confidence interval of a strength read from an observed outlier at a finite size, or None.
     """
 
     command: ClassVar[str] = "spike"
@@ -34,49 +36,34 @@ class SpikeResult(Result):
     above: bool
     exact: dict[str, sp.Expr]
     enclosed: dict[str, Enclosure]
-    interval: tuple[float, float] | None = None
+    ends: tuple[float, float] | None = None
     spread: float | None = None
 
-    def payload(self) -> dict[str, Any]:
+    def quantities(self) -> dict[str, Any]:
         """`threshold`, `strength`, `outlier`, `edge`, `overlap_d`, `overlap_N` (and `sd` at a size), `above`.
 
-        `sd` is an expression far above the threshold (in `exact`), else a number.
+        `sd` is an expression far above the threshold, else a number; `interval` is the strength's.
         """
-        decimal = {name: value.value_string(self.digits) for name, value in self.enclosed.items()}
-        payload: dict[str, Any] = {
-            **decimal,
-            "above": self.above,
-            "exact": {name: str(value) for name, value in self.exact.items()},
-            "errors": dict.fromkeys(decimal, "0"),
+        found: dict[str, Any] = {
+            name: Number.of(value, exact=self.exact[name], digits=self.digits) for name, value in self.enclosed.items()
         }
         if self.spread is not None:
-            payload["sd"] = f"{self.spread:.6g}"
-            payload["errors"]["sd"] = f"{self.spread * _SPREAD_ERROR:.1e}"
-        if self.interval is not None:
-            payload["interval"] = [f"{end:.9g}" for end in self.interval]
-            payload["errors"]["interval"] = _left_out(self.interval)
-        return payload
+            found["sd"] = Number.of(self.spread, self.spread * _SPREAD_ERROR, digits=6)
+        if self.ends is not None:
+            left_out = max(map(abs, self.ends)) * 1e-8  # a bound of what nine digits of the ends leave out
+            found["interval"] = [Number.of(end, left_out, digits=9) for end in self.ends]
+        return {**found, "above": self.above}
+
+    def payload(self) -> dict[str, Any]:
+        """The quantities; `exact` holds those that are: `sd` near the threshold and `interval` are not."""
+        found = super().payload()
+        return found | {"exact": {name: text for name, text in found["exact"].items() if text is not None}}
 
     def tables(self) -> tuple[Table, ...]:
         """One row per quantity."""
-        exact = {name: str(value) for name, value in self.exact.items()}
-        rows = [
-            # Hundreds of digits say nothing in a table; the JSON has them.
-            (
-                name.replace("_", " "),
-                value.value_string(self.digits),
-                "0",
-                exact[name] if len(exact[name]) <= 120 else "(long)",
-            )
-            for name, value in self.enclosed.items()
-        ]
-        if self.spread is not None:
-            rows.append(("sd", f"{self.spread:.6g}", f"{self.spread * _SPREAD_ERROR:.1e}", ""))
-        if self.interval is not None:
-            rows.append(("interval", "{:.9g} .. {:.9g}".format(*self.interval), _left_out(self.interval), ""))
         side = "above the" if self.exact["outlier"] > self.exact["edge"] else "below the lower"
         title = f"{side} threshold" if self.above else "within the threshold: no outlier"
-        return (Table(("quantity", "value", "error", "exact"), tuple(rows), title),)
+        return (Table(COLUMNS, tuple(rows(self._stated)), title),)
 
     def latex(self) -> str:
         """Outlier and overlaps."""
@@ -93,15 +80,6 @@ class SpikeResult(Result):
 
 
 _SPREAD_ERROR = 1e-3  # relative, of the transition's standard deviation (six digits, tested)
-
-
-def _left_out(interval: tuple[float, float]) -> str:
-    """A bound of what nine digits of the ends leave out."""
-    from fractions import Fraction
-
-    from bulkedge.theory.numbers.enclosure import error_string
-
-    return error_string(Fraction(max(map(abs, interval))) / 10**8)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -154,7 +132,7 @@ def spike(
 
     Example:
 
-    >>> bulkedge.spike(ratio=2, strength=3).exact["outlier"]
+    >>> bulkedge.spike(ratio=2, strength=3).outlier.exact
     sqrt(110)/3
     """
     import sympy as sp

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from bulkedge.results.number import Number
+from bulkedge.results.quantities import COLUMNS, Flat, row
 from bulkedge.results.result import Result, Table
 
 if TYPE_CHECKING:
@@ -27,26 +29,33 @@ class ConvertResult(Result):
     formulas: Mapping[str, sp.Basic]
     digits: int
 
-    def _text(self, name: str) -> str | None:
-        return self.values[name].value_string(self.digits) if name in self.values else None
+    def _number(self, name: str) -> Number | None:
+        if name not in self.values:
+            return None
+        return Number.of(self.values[name], exact=self.exact[name], digits=self.digits)
+
+    def quantities(self) -> dict[str, Any]:
+        """`step`, `exponent`, `ridge`, `ratios` (None: not asked for, or its sizes not given), `formulas`."""
+        return {
+            **{name: self._number(name) for name in ("step", "exponent", "ridge")},
+            "ratios": Flat({name: self._number(name) for name in self.ratios}),
+            "formulas": {name: f"{f.lhs} = {f.rhs}" for name, f in self.formulas.items()},
+        }
 
     def payload(self) -> dict[str, Any]:
         """`step`, `exponent`, `ridge`, `ratios` (null: not asked for, or its sizes not given), `exact`, `formulas`."""
-        return {
-            **{name: self._text(name) for name in ("step", "exponent", "ridge")},
-            "ratios": {name: self._text(name) for name in self.ratios},
-            "exact": {name: str(value) for name, value in self.exact.items()},
-            "formulas": {name: f"{f.lhs} = {f.rhs}" for name, f in self.formulas.items()},
-            "errors": dict.fromkeys(self.exact, "0"),  # the exact values are given
-        }
+        return {"exact": {}, "errors": {}, **super().payload()}
 
     def tables(self) -> tuple[Table, ...]:
         """One row per quantity: its value and the formula."""
-        names = dict.fromkeys([*self.formulas, *self.values])
+        known = [*self.formulas, *(name for name in self.values if name not in self.formulas)]
         formulas = {name: f"{f.lhs} = {f.rhs}" for name, f in self.formulas.items()}
-        rows = tuple((name, self._text(name) or "", str(self.exact.get(name, "")), formulas[name]) for name in names)
+        shown = ((name, self._number(name), formulas.get(name, "")) for name in known)
+        listed = tuple(
+            (*(row(name, x) if x is not None else (name, "", "", "")), formula) for name, x, formula in shown
+        )
         title = f"paper {self.inputs['from']} -> paper {self.inputs['to']}"
-        return (Table(("quantity", "value", "exact", "formula"), rows, title),)
+        return (Table((*COLUMNS, "formula"), listed, title),)
 
     def latex(self) -> str:
         """The formulas, and the values where they are known."""
@@ -138,7 +147,7 @@ def convert(
 
     Example:
 
-    >>> bulkedge.convert("F", "O", step=3, width=100).exact["step"]
+    >>> bulkedge.convert("F", "O", step=3, width=100).step.exact
     3/10
     """
     import sympy as sp

@@ -26,32 +26,17 @@ class OutliersResult(Result):
     phase: Phase
     count: Count
 
-    @property
-    def Lambda(self) -> int:
-        """The new outliers."""
-        return self.phase.Lambda
-
-    @property
-    def total(self) -> int:
-        """1 + Lambda."""
-        return self.phase.total
-
-    @property
-    def boundary(self) -> bool:
-        """Whether a counted spike is of order one, so that the threshold of O2 decides."""
-        return self.phase.boundary
-
     def _listed(self) -> list[tuple[int, Fraction]]:
         from bulkedge.theory.steps.phases import LISTED
 
-        return [(k, self.phase.exponent(k)) for k in range(min(self.total, LISTED))]
+        return [(k, self.phase.exponent(k)) for k in range(min(self.phase.total, LISTED))]
 
-    def payload(self) -> dict[str, Any]:
+    def quantities(self) -> dict[str, Any]:
         """`Lambda`, `total`, `boundary`; exponents of the spikes' strengths; the count with this readout and batch."""
         return {
-            "Lambda": self.Lambda,
-            "total": self.total,
-            "boundary": self.boundary,
+            "Lambda": self.phase.Lambda,
+            "total": self.phase.total,
+            "boundary": self.phase.boundary,
             "one_step": self.phase.one_step,
             "exponents": [{"k": k, "exponent": str(x)} for k, x in self._listed()],
             "counted": self.count.total,
@@ -120,7 +105,7 @@ def outliers(
 
     Example:
 
-    >>> bulkedge.outliers("0.35", "0.2", degree=5).payload()["Lambda"]
+    >>> bulkedge.outliers("0.35", "0.2", degree=5).Lambda
     1
     """
     from bulkedge.theory.functions.parse import choice, integer, number, shorten

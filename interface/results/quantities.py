@@ -1,0 +1,214 @@
+"""Quantities: a result's numbers and words by their JSON names, stated once; payload and tables are read from them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NoReturn
+
+from bulkedge.results.number import Number
+
+TRANSPARENT = ("readings",)  # levels of the JSON that attributes, `exact` and `errors` leave out
+
+
+class Frozen(dict[str, Any]):
+    """A dictionary that cannot be changed in place; unlike a mapping proxy it can be copied, pickled and printed."""
+
+    def _refuse(self, *_: Any, **__: Any) -> NoReturn:
+        raise TypeError("a result is frozen; make a dict of it to change it")
+
+    __setitem__ = __delitem__ = __ior__ = clear = pop = popitem = setdefault = update = _refuse
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (type(self), (dict(self),))
+
+
+def frozen(value: Any) -> Any:
+    """The value with every dictionary frozen and every list a tuple."""
+    if type(value) is dict:
+        return Frozen({key: frozen(item) for key, item in value.items()})
+    if type(value) in (list, tuple):
+        return tuple(frozen(item) for item in value)
+    return value
+
+
+def plain(value: Any) -> Any:
+    """The value as JSON has it: dictionaries and lists."""
+    if isinstance(value, Mapping):
+        return {key: plain(item) for key, item in value.items()}
+    return [plain(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+class Quantities(Frozen):
+    """Quantities by their JSON names, and as attributes: Numbers, words and counts, lists, and further Quantities.
+
+    Where their errors and exact expressions stand in the JSON: in objects `errors` and `exact` that are nested as the
+    quantities are, at the root. The subclasses say otherwise.
+    """
+
+    def __init__(self, values: Mapping[str, Any]) -> None:
+        super().__init__({name: _attributed(value) for name, value in values.items()})
+
+    def __getattr__(self, name: str) -> Any:
+        if not name.startswith("__"):
+            if name in self:
+                return self[name]
+            for level in TRANSPARENT:
+                if level in self and name in self[level]:
+                    return self[level][name]
+        raise AttributeError(f"no quantity {name!r} here; there are {', '.join(self)}")
+
+    def __dir__(self) -> Iterator[str]:
+        yield from self
+
+
+class Flat(Quantities):
+    """Quantities whose errors stand under their own names beside those of the level above."""
+
+
+class Worst(Quantities):
+    """Quantities that share one error, the largest of theirs, as the entries of a list do."""
+
+
+class Point(Quantities):
+    """Quantities that carry an object `errors` of their own: a point of a curve."""
+
+
+class Row(Quantities):
+    """A row whose `value` has its `error` and `exact` beside it; another number x has x_error (or x_sd)."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name in ("error", "exact") and "value" in self:
+            return getattr(self["value"], name)
+        return super().__getattr__(name)
+
+
+class Shared(Quantities):
+    """A row of numbers with one `error` beside them, the largest of theirs."""
+
+    def __getattr__(self, name: str) -> Any:
+        return _largest([*numbers(self)]).error if name == "error" else super().__getattr__(name)
+
+
+def _largest(inside: list[Number]) -> Number:
+    return max(inside, key=lambda x: x.error)
+
+
+def _attributed(value: Any) -> Any:
+    if type(value) in (dict, Frozen):
+        return Quantities(value)
+    return tuple(_attributed(item) for item in value) if isinstance(value, list | tuple) else value
+
+
+# -- JSON ------------------------------------------------------------------------------------------------------------
+
+
+def payload(quantities: Quantities) -> dict[str, Any]:
+    """The JSON fields: each number's decimal, and `errors` and `exact` beside them."""
+    errors: dict[str, Any] = {}
+    exact: dict[str, Any] = {}
+    found = _fields(quantities, errors, exact)
+    return found | ({"exact": exact, "errors": errors} if errors else {})
+
+
+def _fields(group: Quantities, errors: dict[str, Any], exact: dict[str, Any]) -> dict[str, Any]:
+    """The fields of one level; its errors and exact expressions are put where its kind says."""
+    found: dict[str, Any] = {}
+    for name, value in group.items():
+        if isinstance(value, Number):
+            if isinstance(group, Row):
+                found |= _with_error(name, value)
+            else:
+                found[name], errors[name], exact[name] = value.decimal(), value.bound(), value.expression()
+        elif isinstance(value, Quantities):
+            found[name] = _level(name, value, errors, exact)
+        elif isinstance(value, tuple):
+            found[name] = _list(name, value, errors, exact)
+        else:
+            found[name] = value
+    return found
+
+
+def _with_error(name: str, number: Number) -> dict[str, Any]:
+    if name == "value":
+        return {"exact": number.expression(), "value": number.decimal(), "error": number.bound()}
+    return {name: number.decimal(), f"{name}_{'sd' if number.measured else 'error'}": number.bound()}
+
+
+def _level(name: str, group: Quantities, errors: dict[str, Any], exact: dict[str, Any]) -> dict[str, Any]:
+    if isinstance(group, Flat | Row) or name in TRANSPARENT:
+        return _fields(group, errors, exact)
+    inner: dict[str, Any] = {}
+    expressions: dict[str, Any] = {}
+    found = _fields(group, inner, expressions)
+    if isinstance(group, Point):
+        found["errors"] = inner
+    elif isinstance(group, Shared):
+        found["error"] = _largest([*numbers(group)]).bound()
+    elif isinstance(group, Worst):
+        _share(name, [*numbers(group)], errors, exact)
+    elif inner:
+        errors[name], exact[name] = inner, expressions
+    return found
+
+
+def _list(name: str, items: tuple[Any, ...], errors: dict[str, Any], exact: dict[str, Any]) -> list[Any]:
+    """A list. Bounds are shared, the largest for all; standard errors stand one by one."""
+    found = []
+    for item in items:
+        if isinstance(item, Number):
+            found.append(item.decimal())
+        elif isinstance(item, Quantities):
+            found.append(_level("", item, {}, {}))
+        else:
+            found.append(plain(item))
+    inside = [x for item in items if not isinstance(item, Row | Point | Shared) for x in numbers(item)]
+    if inside:
+        _share(name, inside, errors, exact)
+    return found
+
+
+def _share(name: str, inside: list[Number], errors: dict[str, Any], exact: dict[str, Any]) -> None:
+    if all(x.measured for x in inside):
+        errors[name] = [x.bound() for x in inside]
+    else:
+        errors[name] = _largest(inside).bound()
+    expressions = [x.expression() for x in inside]
+    exact[name] = None if None in expressions else expressions
+
+
+def numbers(value: Any) -> Iterator[Number]:
+    """All Numbers in a value."""
+    if isinstance(value, Number):
+        yield value
+    elif isinstance(value, Mapping):
+        for item in value.values():
+            yield from numbers(item)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from numbers(item)
+
+
+# -- rows of a table -------------------------------------------------------------------------------------------------
+
+_WIDE = 120  # characters of an exact expression that a table takes; the JSON has it all
+COLUMNS = ("quantity", "value", "error", "exact")
+
+
+def rows(quantities: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str, str, str]]:
+    """One row for every number, word and count: name, value, error, exact expression."""
+    for name, value in quantities.items():
+        label = f"{prefix}{name}".replace("_", " ")
+        if isinstance(value, Number):
+            yield row(label, value)
+        elif isinstance(value, Quantities):
+            yield from rows(value, "" if isinstance(value, Flat) or name in TRANSPARENT else f"{label} ")
+        elif isinstance(value, tuple):
+            yield from rows(Flat({str(index): item for index, item in enumerate(value)}), f"{label} ")
+        elif value is not None:
+            yield label, str(value), "", ""
+
+
+def row(label: str, number: Number) -> tuple[str, str, str, str]:
+    """A number's row."""
+    exact = number.expression() or ""
+    return label, number.decimal() or "", number.bound() or "", exact if len(exact) <= _WIDE else "(long)"
