@@ -8,9 +8,16 @@ import sympy as sp
 
 from bulkedge.derivations.engine.derivation import Apply, Derivation, Given, Root, Step
 from bulkedge.theory.numbers import symbols as s
-from bulkedge.theory.steps.phases import fresh_cosine2, fresh_statement, new_outliers, strength_exponent
+from bulkedge.theory.steps.phases import (
+    fresh_cosine2,
+    fresh_statement,
+    new_outliers,
+    reused_length2,
+    strength_exponent,
+)
 
 _EXPONENT = sp.Symbol("e_k")
+_LENGTH = sp.Symbol("L_reused", positive=True)
 _GAP = sp.Rational(1, 2) - s.alpha1
 
 
@@ -59,6 +66,22 @@ def _fresh() -> Iterator[Step]:
     yield Step(fresh_cosine2(), "=", "written out")
 
 
+def _length() -> Iterator[Step]:
+    u2 = sp.Symbol("u2", positive=True)
+    yield Step(
+        s.mu1_star**2 + s.m2 / s.alpha,
+        Given(define=u2),
+        "|u|^2 of u = X^T y/n: mu1* along beta, and independent parts of energy E y^2/alpha in all across it",
+    )
+    yield Step(
+        s.mu1**2 * (s.eta1 + s.eta2) ** 2 * u2,
+        Given(name=_LENGTH**2),
+        "below the line sigma' acts as its mean mu1 in both steps, and the batch is the same: "
+        "(W2 - W0)^T a = mu1 (eta1 + eta2) |a|^2 u, |a| = 1",
+    )
+    yield Step(reused_length2(), "=", "written out: the steps enter by their sum alone")
+
+
 DERIVATIONS = (
     Derivation(
         "T1.strength",
@@ -69,4 +92,11 @@ DERIVATIONS = (
     ),
     Derivation("T1.count", "The number of new outliers", new_outliers, _count, "T1; paper T"),
     Derivation("T5.fresh", "Two fresh steps below the line alpha1 + alpha2 = 1/2", fresh_statement, _fresh, "T5"),
+    Derivation(
+        "T5.length",
+        "Two steps on one batch below the line: one step of the sum",
+        lambda: sp.Eq(_LENGTH**2, reused_length2()),
+        _length,
+        "T5; paper T",
+    ),
 )

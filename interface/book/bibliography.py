@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
+
 # key -> (authors, title, where). The letters are those of the statements' sources.
 BIBLIOGRAPHY = {
     "F": ("", "How does feature learning reshape the function space?", "arXiv:2605.17718, 2026"),
@@ -140,3 +143,9 @@ BIBLIOGRAPHY = {
         "International Mathematics Research Notices, 2007",
     ),
 }
+
+
+def cited(sources: Iterable[str]) -> tuple[str, ...]:
+    """The papers' letters that a statement's sources begin with: "F, Theorem 3.1" names F, "P11: Bach 2017" P11."""
+    keys = [key for source in sources for key in re.findall(r"\b[A-Z]\d*\b", source.split(",")[0])]
+    return tuple(dict.fromkeys(key for key in keys if key in BIBLIOGRAPHY))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.resources
-import re
 from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING
 import sympy as sp
 
 from bulkedge import registry
-from bulkedge.book.bibliography import BIBLIOGRAPHY
+from bulkedge.book.bibliography import BIBLIOGRAPHY, cited
 from bulkedge.derivations.engine.derivation import named
 from bulkedge.results.mathml import formula
 from bulkedge.results.svg import comparison, convergence
@@ -27,9 +26,7 @@ FILES = importlib.resources.files("bulkedge.book")
 
 def papers(entry: Entry) -> tuple[str, ...]:
     """The letters of the papers that an entry's sources name; "other" where none is."""
-    keys = [key for source in entry.sources for key in re.findall(r"\b[A-Z]\d*\b", source.split(",")[0])]
-    found = tuple(dict.fromkeys(key for key in keys if key in BIBLIOGRAPHY))
-    return found or ("other",)
+    return cited(entry.sources) or ("other",)
 
 
 def verdict(results: Sequence[CheckResult]) -> str:

@@ -66,8 +66,9 @@ def _formula(statement: Statement) -> Any:
 
 
 def select(names: str | Sequence[str]) -> Selection:
-    """Everything whose ID is named, belongs to a named statement, or begins with a named prefix; "FILE.py" adds the
-    STATEMENTS, DERIVATIONS and CHECKS of a file of the user's own. No name: everything.
+    """Everything whose ID is named, belongs to a named statement, or begins with a named prefix, and for a paper's
+    letter ("F") every statement with that source; "FILE.py" adds the STATEMENTS, DERIVATIONS
+    and CHECKS of a file of the user's own. No name: everything.
 
     Errors: InputError for a name that matches nothing.
     """
@@ -111,7 +112,8 @@ def gather(
     """What the names mean, by kind and ID: of the registry's items and of those that the named files export.
 
     A name matches an ID, the IDs that continue it after a dot, or else those that begin with it; first as it is
-    spelt, then in capitals. A file counts whole unless some of its own IDs are named.
+    spelt, then in capitals. A paper's letter means every statement with that source as well. A file counts
+    whole unless some of its own IDs are named.
     Errors: InputError for a name that matches nothing, with the nearest ID.
     """
     from bulkedge import registry
@@ -123,7 +125,9 @@ def gather(
     for name in names:
         if name.endswith(".py"):
             continue
-        ids = matching(name, [item.id for items in available.values() for item in items])
+        every = [item.id for items in available.values() for item in items]
+        paper = of_paper(name)
+        ids = matching(name, every) | {id for id in every if registry.owner(id) in paper}
         if not ids:
             owners = dict.fromkeys(registry.owner(i.id) for items in available.values() for i in items)
             near = nearest(name, [*owners, *(i.id for items in available.values() for i in items)])
@@ -137,6 +141,14 @@ def gather(
             for kind, exported in own.items():
                 found[kind].update((item.id, item) for item in exported)
     return found
+
+
+def of_paper(name: str) -> set[str]:
+    """The statements that the paper of this letter is a source of ("F": paper F); empty where it is no paper's."""
+    from bulkedge import registry
+    from bulkedge.book.bibliography import cited
+
+    return {st.id for st in registry.statements() if name.upper() in cited(st.sources)}
 
 
 def matching(name: str, ids: Collection[str]) -> set[str]:

@@ -11,6 +11,7 @@ from bulkedge import registry
 from bulkedge.book.selection import given, matching, select
 from bulkedge.cli import main
 from bulkedge.commands.ledger.check import select as select_checks
+from bulkedge.commands.ledger.check import select_errata
 from bulkedge.theory.numbers.errors import InputError
 
 MINE = """
@@ -129,3 +130,24 @@ def test_what_is_required_is_named(capsys: pytest.CaptureFixture[str]) -> None:
         assert capsys.readouterr().err.strip().endswith(f"required: {required}")
     assert main(["check", ""]) == 2
     assert "an ID is empty" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("letter", ["F", "f", "T", "O", "M", "P5"])
+def test_a_paper_s_letter_means_the_statements_with_that_source(letter: str) -> None:
+    key = letter.upper()
+    named = {s.id for s in registry.statements() if any(x.split(",")[0].split()[0] == key for x in s.sources)}
+    prefixed = {s.id for s in registry.statements() if s.id.startswith(key)}
+    book = select([letter])
+    assert {s.id for s in book.statements} == named | prefixed
+    assert {registry.owner(c.id) for c in book.checks} == named | prefixed
+    assert {c.id for c in book.checks} == set(chosen(letter)[0])
+    if key == "F":
+        assert {"G1", "G2", "G6", "G7", "G8"} <= named
+        assert not prefixed
+
+
+def test_the_errata_of_a_paper() -> None:
+    errata = {s.id for s in registry.statements() if s.errata}
+    found = {id for id, _ in select_errata(["F"])}
+    assert found == errata & {s.id for s in select(["F"]).statements}
+    assert "G6" in found

@@ -38,19 +38,37 @@ def strength_exponent() -> sp.Expr:
     return s.alpha2 - s.k * (sp.Rational(1, 2) - s.alpha1)
 
 
-def one_step_cosine2(batch: str) -> sp.Expr:
-    """Squared cosine between the learned right vector and beta on and below the line alpha1 + alpha2 = 1/2.
+def learned_length2(batch: str) -> sp.Expr:
+    """Squared length of the learned vector (W2 - W0)^T a on and below the line alpha1 + alpha2 = 1/2.
 
-    reused: mu1*^2/(mu1*^2 + E y^2/alpha), that of one step of size eta1 + eta2;
-    fresh:  mu1*^2 (eta1+eta2)^2 / (mu1*^2 (eta1+eta2)^2 + (eta1^2+eta2^2) E y^2/alpha), since the right vector is
-    eta1 u1 + eta2 u2 with independent noise in u1 and u2.
-    Valid for: alpha1 + alpha2 < 1/2, both batches of the same ratio alpha = n/d. `m2` is E y^2, noise included.
+    reused: mu1^2 (eta1+eta2)^2 (mu1*^2 + E y^2/alpha), that of one step of size eta1 + eta2;
+    fresh:  mu1^2 [mu1*^2 (eta1+eta2)^2 + (eta1^2+eta2^2) E y^2/alpha], since the vector is
+    mu1 (eta1 u1 + eta2 u2) with independent noise in u1 and u2.
+    Valid for: alpha1 + alpha2 < 1/2, both batches of the same ratio alpha = n/d, |a| = 1. `m2` is E y^2, noise
+    included.
     Source: T1, T5.
     """
     check_batch(batch)
     total = s.eta1 + s.eta2
     noise = total**2 if batch == "reused" else s.eta1**2 + s.eta2**2
-    return s.mu1_star**2 * total**2 / (s.mu1_star**2 * total**2 + noise * s.m2 / s.alpha)
+    return s.mu1**2 * (s.mu1_star**2 * total**2 + noise * s.m2 / s.alpha)
+
+
+def reused_length2() -> sp.Expr:
+    """`learned_length2` of a reused batch.  Source: T5."""
+    return learned_length2("reused")
+
+
+def one_step_cosine2(batch: str) -> sp.Expr:
+    """Squared cosine between the learned right vector and beta on and below the line alpha1 + alpha2 = 1/2.
+
+    The energy along beta, mu1^2 mu1*^2 (eta1+eta2)^2, over `learned_length2`.
+    reused: mu1*^2/(mu1*^2 + E y^2/alpha), that of one step of any size: the step sizes cancel;
+    fresh:  mu1*^2 (eta1+eta2)^2 / (mu1*^2 (eta1+eta2)^2 + (eta1^2+eta2^2) E y^2/alpha).
+    Valid for: alpha1 + alpha2 < 1/2, both batches of the same ratio alpha = n/d. `m2` is E y^2, noise included.
+    Source: T1, T5.
+    """
+    return s.mu1_star**2 * (s.eta1 + s.eta2) ** 2 / (learned_length2(batch) / s.mu1**2)
 
 
 def fresh_cosine2() -> sp.Expr:

@@ -184,7 +184,11 @@ def _short(value: float, resolution: float) -> str:
 def configure(parser: argparse.ArgumentParser) -> None:
     """The checks to run and how."""
     parser.add_argument(
-        "names", nargs="*", default=[], metavar="ID", help="statement IDs, prefixes of check IDs, or FILE.py"
+        "names",
+        nargs="*",
+        default=[],
+        metavar="ID",
+        help="statement IDs, prefixes of check IDs, a paper's letter (F, T, O, M), or FILE.py",
     )
     parser.add_argument("--full", action="store_true", help="more trials and larger sizes")
     parser.add_argument("--seed", default="0", help="seed of all trials (default 0)")
@@ -193,8 +197,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def select(names: Sequence[str]) -> tuple[tuple[Check, ...], tuple[Derivation, ...]]:
-    """The checks whose ID is named, or begins with a name and a dot, or with a prefix such as "H"; a name that ends
-    in ".py" is a file of the user's own checks and derivations (whole, unless IDs of its own are named beside it).
+    """The checks whose ID is named, or begins with a name and a dot, or with a prefix such as "H"; a paper's letter
+    ("F") means those of every statement with that source as well; a name that ends in ".py" is a file of
+    the user's own checks and derivations (whole, unless IDs of its own are named beside it).
     No name: the whole ledger.
 
     Errors: InputError for a name that matches nothing, and for a file without checks and derivations.
@@ -210,7 +215,7 @@ def select(names: Sequence[str]) -> tuple[tuple[Check, ...], tuple[Derivation, .
 
 
 def select_errata(names: Sequence[str]) -> tuple[tuple[str, Erratum], ...]:
-    """The errata of the statements whose ID begins with one of the names; all without names.
+    """The errata of the statements whose ID begins with one of the names, or whose paper it is; all without names.
 
     Errors: InputError where there is none.
     """
@@ -218,10 +223,10 @@ def select_errata(names: Sequence[str]) -> tuple[tuple[str, Erratum], ...]:
     from bulkedge.theory.numbers.errors import InputError
 
     found = tuple((s.id, e) for s in registry.statements() for e in s.errata)
-    from bulkedge.book.selection import matching
+    from bulkedge.book.selection import matching, of_paper
 
     ids = {id for id, _ in found}
-    wanted = ids if not names else {id for name in names for id in matching(name, ids)}
+    wanted = ids if not names else {id for name in names for id in matching(name, ids) | of_paper(name)}
     chosen = tuple((id, e) for id, e in found if id in wanted)
     if not chosen:
         known = ", ".join(dict.fromkeys(id for id, _ in found))

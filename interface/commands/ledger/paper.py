@@ -49,7 +49,11 @@ class PaperResult(Result):
 def configure(parser: argparse.ArgumentParser) -> None:
     """What to write, and where."""
     parser.add_argument(
-        "names", nargs="*", default=[], metavar="ID", help="statements or derivations, or FILE.py (default: all)"
+        "names",
+        nargs="*",
+        default=[],
+        metavar="ID",
+        help="statements or derivations, a paper's letter, or FILE.py (default: all)",
     )
     parser.add_argument("--out", required=True, metavar="DIR", help="the folder to write to")
     parser.add_argument("--no-ledger", action="store_true", help="leave the checks out (they take a few minutes)")
@@ -71,8 +75,8 @@ def paper(
     """Verify derivations and write them: ID.tex for each, and book.tex (with book.pdf where a TeX engine is installed).
 
     The book holds notation, conventions, the statements with their derivations, the ledger of checks (a quick run),
-    errata and bibliography. `names` restricts it to statements ("R1"), derivations ("R1.edges"), prefixes ("R") or
-    the derivations and checks of a file of one's own.
+    errata and bibliography. `names` restricts it to statements ("R1"), derivations ("R1.edges"), prefixes ("R"), a
+    paper's letter ("F": every statement with that source) or the derivations and checks of a file of one's own.
     Errors: InputError for unknown names or a folder that cannot be written; nothing is half-written.
     DerivationError if a step does not hold.
 

@@ -24,9 +24,14 @@ from bulkedge.numerics.steps.two_steps import (
 from bulkedge.numerics.trials.check import Check, Control, Ladder, MonteCarlo, Rate
 from bulkedge.numerics.trials.stream import stream
 from bulkedge.theory.numbers import symbols as s
-from bulkedge.theory.steps.phases import one_step_cosine2, phase
+from bulkedge.theory.steps.phases import learned_length2, one_step_cosine2, phase
 
 SOURCE = "paper T, number of outliers; T1"
+
+
+EQUAL = (1.0, 1.0)
+# Different, so that neither step can stand for the other; the cosine of a reused batch sees no step at all.
+UNEQUAL = (0.5, 1.0)
 
 
 @dataclass(frozen=True)
@@ -78,16 +83,20 @@ def strengths(rng: np.random.Generator, size: int) -> dict[str, float]:
 
 
 @stream("T5.fresh")
-def two_small_steps(rng: np.random.Generator, size: int, batch: str) -> dict[str, float]:
-    """Squared cosine with beta of the direction learned by two equal steps of order one, n = d = size, N = 2 d.
+def two_small_steps(rng: np.random.Generator, size: int, batch: str, steps: tuple[float, float]) -> dict[str, float]:
+    """The direction learned by two steps of order one, n = d = size, N = 2 d: squared cosine with beta, and length.
 
-    The direction is (W2 - W0) a, which the readout picks out of all rows.
+    The direction is (W2 - W0) a, which the readout picks out of all rows. Its length is that over |a|^2.
     """
     start = draw_start(rng, size, 2 * size, size, bounded_link, 0.3, batch)
     before = start.W @ start.a
-    second_weights(start.W, start.a, start.batches, WEAK.slope, (1.0, 1.0))
+    second_weights(start.W, start.a, start.batches, WEAK.slope, steps)
     learned = start.W @ start.a - before
-    return {"cosine2": float(start.beta @ learned) ** 2 / float(learned @ learned)}
+    length2 = float(learned @ learned)
+    return {
+        "cosine2": float(start.beta @ learned) ** 2 / length2,
+        "length": float(np.sqrt(length2)) / float(start.a @ start.a),
+    }
 
 
 def total(case: str) -> float:
@@ -101,11 +110,21 @@ def exponent(k: int) -> float:
     return float(phase(Fraction(0), Fraction(1, 5), None).exponent(k))
 
 
+def _values(steps: tuple[float, float]) -> dict[sp.Symbol, float]:
+    """The bounded link at n = d, with WEAK's mu1 = 1."""
+    moment = float_moments(bounded_link)
+    m2 = moment(0, 2) + 0.09
+    return dict(zip((s.mu1, s.mu1_star, s.m2, s.alpha, s.eta1, s.eta2), (1, moment(1, 1), m2, 1, *steps), strict=True))
+
+
 def cosine2(batch: str) -> float:
     """T5's squared cosine for two equal steps at n = d."""
-    moment = float_moments(bounded_link)
-    values = {s.mu1_star: moment(1, 1), s.m2: moment(0, 2) + 0.09, s.alpha: 1.0, s.eta1: 1, s.eta2: 1}
-    return float(sp.N(one_step_cosine2(batch).subs(values)))
+    return float(sp.N(one_step_cosine2(batch).subs(_values(EQUAL))))
+
+
+def length(batch: str, steps: tuple[float, float]) -> float:
+    """T5's length of the learned direction at n = d."""
+    return float(sp.sqrt(sp.N(learned_length2(batch).subs(_values(steps)))))
 
 
 def _count(id: str, case: str, claim: str, mistake: str, wrong: float) -> Check:
@@ -135,14 +154,40 @@ def _exponent(id: str, k: int) -> Check:
 def _one_step(id: str, batch: str, other: str) -> Check:
     return Check(
         id=id,
-        claim=f"below the line two steps act as one step of size eta1 + eta2 ({batch} batch)",
+        claim=f"below the line the angle with beta after two equal steps on a {batch} batch",
         source="T1, T5",
         predict=functools.partial(cosine2, batch),
         measure=Ladder(
-            functools.partial(two_small_steps, batch=batch), "cosine2", (75, 150, 300), 1.0, 20, (150, 300, 600), 60
+            functools.partial(two_small_steps, batch=batch, steps=EQUAL),
+            "cosine2",
+            (75, 150, 300),
+            1.0,
+            20,
+            (150, 300, 600),
+            60,
         ),
         resolution=0.07,
         control=Control(f"the {other} batch's cosine", functools.partial(cosine2, other)),
+    )
+
+
+def _length(id: str, batch: str, claim: str, mistake: str, wrong: tuple[float, float], resolution: float) -> Check:
+    return Check(
+        id=id,
+        claim=claim,
+        source="T1, T5",
+        predict=functools.partial(length, batch, UNEQUAL),
+        measure=Ladder(
+            functools.partial(two_small_steps, batch=batch, steps=UNEQUAL),
+            "length",
+            (75, 150, 300),
+            1.0,
+            30,
+            (150, 300, 600),
+            80,
+        ),
+        resolution=resolution,
+        control=Control(mistake, functools.partial(length, batch, wrong)),
     )
 
 
@@ -161,4 +206,20 @@ CHECKS: tuple[Check, ...] = (
     _exponent("T1.exponent.2", 2),
     _one_step("T5.reused", "reused", "fresh"),
     _one_step("T5.fresh", "fresh", "reused"),
+    _length(
+        "T5.length.reused",
+        "reused",
+        "below the line two steps on one batch act as one step of size eta1 + eta2: the length of (W2 - W0) a",
+        "eta1 alone",
+        (UNEQUAL[0], 0.0),
+        0.17,
+    ),
+    _length(
+        "T5.length.fresh",
+        "fresh",
+        "below the line two fresh steps: the length of (W2 - W0) a, the noise of the two added in squares",
+        "one step of size eta1 + eta2",
+        (sum(UNEQUAL), 0.0),
+        0.13,
+    ),
 )

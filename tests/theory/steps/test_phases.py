@@ -14,6 +14,7 @@ from bulkedge.theory.numbers.errors import InputError
 from bulkedge.theory.steps import phases
 
 F = Fraction
+BATCHES = ("reused", "fresh")
 exponents = st.fractions(min_value=0, max_value=F(1, 2), max_denominator=200).filter(lambda x: x < F(1, 2))
 
 
@@ -97,6 +98,29 @@ def test_one_step_cosines() -> None:
     assert sp.simplify(fresh.subs(s.eta2, 0) - reused) == 0
     # Independent noise averages out: with equal steps the fresh batch has half the noise energy.
     assert sp.simplify(fresh.subs(s.eta2, s.eta1)) == sp.Rational(9, 25) / (sp.Rational(9, 25) + sp.Rational(7, 15))
+
+
+def test_the_length_sees_the_step_sizes_that_the_cosine_cannot() -> None:
+    one, two = (1, 1), (2, 0)
+    lengths = {
+        b: [phases.learned_length2(b).subs(dict(zip((s.eta1, s.eta2), e, strict=True))) for e in (one, two)]
+        for b in BATCHES
+    }
+    assert sp.simplify(lengths["reused"][0] - lengths["reused"][1]) == 0
+    assert sp.simplify(lengths["fresh"][0] - lengths["fresh"][1] + 2 * s.mu1**2 * s.m2 / s.alpha) == 0
+    assert phases.one_step_cosine2("reused").subs({s.eta1: 1, s.eta2: 0}).equals(phases.one_step_cosine2("reused"))
+
+
+@pytest.mark.parametrize("batch", BATCHES)
+def test_the_length_by_its_vectors(batch: str) -> None:
+    """Second route: eta1 u1 + eta2 u2 of a linear activation, drawn as mu1* beta + noise on orthonormal axes."""
+    values = {s.mu1_star: 0.6, s.m2: 1.7, s.alpha: 1.5, s.eta1: 0.7, s.eta2: 2.0, s.mu1: -1.3}
+    noise = (1.7 / 1.5) ** 0.5
+    axes = ((0.6, noise, 0.0), (0.6, noise, 0.0) if batch == "reused" else (0.6, 0.0, noise))
+    learned = [-1.3 * (0.7 * a + 2.0 * b) for a, b in zip(*axes, strict=True)]
+    length2 = sum(x * x for x in learned)
+    assert float(phases.learned_length2(batch).subs(values)) == pytest.approx(length2, rel=1e-12)
+    assert float(phases.one_step_cosine2(batch).subs(values)) == pytest.approx(learned[0] ** 2 / length2, rel=1e-12)
 
 
 def test_the_lines_are_where_lambda_jumps() -> None:
