@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from bulkedge.commands import COMMANDS as _COMMANDS
 from bulkedge.commands import path as _path
+from bulkedge.release import __version__ as __version__
 
 if TYPE_CHECKING:  # what a type checker sees of `_PUBLIC`; a test compares the two
     from bulkedge.commands import *  # noqa: F403
@@ -45,8 +46,6 @@ if TYPE_CHECKING:  # what a type checker sees of `_PUBLIC`; a test compares the 
     from bulkedge.theory.steps.setting import Growth as Growth
     from bulkedge.theory.steps.setting import Limit as Limit
     from bulkedge.theory.steps.setting import Setting as Setting
-
-__version__ = "0.1.0"
 
 _PUBLIC = {
     # functions of the command line

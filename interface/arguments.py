@@ -132,7 +132,7 @@ class _SignificantDigits(Count):
     def read(self, value: Any, argument: str) -> int:
         """A number of digits."""
         from bulkedge.theory.functions.parse import integer
-        from bulkedge.theory.numbers.enclosure import check_digits
+        from bulkedge.theory.numbers.digits import check_digits
 
         return check_digits(integer(value, argument))  # whose message says 1..1000
 

@@ -65,6 +65,61 @@ def test_every_module_says_what_it_is(path):
             assert ast.get_docstring(node), f"{path.name}: {node.name} has no docstring"
 
 
+def modules(root: Path) -> dict[str, Path]:
+    """The modules of bulkedge below a checkout, by the name they are imported by."""
+    found = {}
+    for layer in LAYERS:
+        top = ["bulkedge"] if layer == "interface" else ["bulkedge", layer]
+        for path in sorted((root / layer).rglob("*.py")):
+            names = [*top, *path.relative_to(root / layer).with_suffix("").parts]
+            found[".".join(names[:-1] if names[-1] == "__init__" else names)] = path
+    return found
+
+
+def needs(found: dict[str, Path]) -> dict[str, set[str]]:
+    """Which modules each module names in an import, also inside a function or for type checkers only."""
+    graph: dict[str, set[str]] = {}
+    for name, path in found.items():
+        wanted = set()
+        for node in ast.walk(tree(path)):
+            if isinstance(node, ast.Import):
+                wanted |= {alias.name for alias in node.names}
+            elif isinstance(node, ast.ImportFrom):
+                inner = {f"{node.module}.{alias.name}" for alias in node.names}
+                wanted |= {x if x in found else str(node.module) for x in inner}
+        graph[name] = (wanted & set(found)) - {name}
+    return graph
+
+
+def circles(graph: dict[str, set[str]]) -> set[str]:
+    """The modules that lie on a circle of imports, or between two: what is left when the ends have been taken away."""
+    left = {name: set(wanted) for name, wanted in graph.items()}
+    while True:
+        used = set().union(*left.values()) if left else set()
+        ends = {name for name, wanted in left.items() if not wanted or name not in used}
+        if not ends:
+            return set(left)
+        left = {name: wanted - ends for name, wanted in left.items() if name not in ends}
+
+
+def test_imports_make_no_circle():
+    assert circles(needs(modules(ROOT))) == set()
+
+
+def test_the_search_for_circles_finds_them(tmp_path):
+    (tmp_path / "theory").mkdir()
+    texts = {
+        "a": "from bulkedge.theory import b",
+        "b": "def f():\n    from bulkedge.theory.c import x",
+        "c": "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import bulkedge.theory.a",
+        "d": "import bulkedge.theory.a\nfrom bulkedge.theory import e",
+        "e": "import math",
+    }
+    for name, text in texts.items():
+        (tmp_path / "theory" / f"{name}.py").write_text(text)
+    assert circles(needs(modules(tmp_path))) == {f"bulkedge.theory.{x}" for x in "abc"}
+
+
 FORBIDDEN = {"eval", "exec", "compile", "parse_expr", "parse_latex", "__import__"}
 
 

@@ -19,7 +19,8 @@ from bulkedge.theory.functions.nonlinearity import combine, nonlinearity, produc
 from bulkedge.theory.gaussian import gaussian, hermite, moments
 from bulkedge.theory.kernels import kernel, kernel_value, sphere
 from bulkedge.theory.numbers import ball
-from bulkedge.theory.numbers.enclosure import Enclosure, check_digits, floor_log10, int_to_text
+from bulkedge.theory.numbers.digits import check_digits
+from bulkedge.theory.numbers.enclosure import Enclosure, floor_log10, int_to_text
 from bulkedge.theory.numbers.errors import InputError, PrecisionError
 from bulkedge.theory.numbers.symbols import z
 from bulkedge.theory.spectra import silverstein

@@ -7,8 +7,9 @@ from typing import Any
 
 import sympy as sp
 
-from bulkedge.derivations.engine.derivation import Given, Relation, Verified, named
 from bulkedge.derivations.engine.latex import GREEK, decimal, latex, latex_lines, symbol_name, visual_width
+from bulkedge.derivations.engine.relations import Given, Relation, named
+from bulkedge.derivations.engine.verified import Verified
 
 # What text may contain beside ASCII, and how pdfLaTeX writes it.
 _MARKS = {

@@ -2,11 +2,47 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from html import escape
-from typing import TYPE_CHECKING
+from typing import Protocol
 
-if TYPE_CHECKING:
-    from bulkedge.results.result import Result, Table
+
+class Table(Protocol):
+    """What is read of a table (bulkedge.results.result.Table)."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns."""
+
+    @property
+    def rows(self) -> tuple[tuple[str, ...], ...]:
+        """The cells."""
+
+    @property
+    def title(self) -> str:
+        """The title, or nothing."""
+
+
+class Result(Protocol):
+    """What is read of a result: stated here, so that this module need not know the one that prints by it."""
+
+    @property
+    def setting(self) -> str:
+        """The conventions and scalings."""
+
+    @property
+    def source(self) -> tuple[str, ...]:
+        """The statements' IDs."""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What is proved or conjectured."""
+
+    def tables(self) -> Sequence[Table]:
+        """The tables to show."""
+
+    def latex(self) -> str:
+        """The formula."""
 
 
 LONG = 300  # rows from which on a table is laid out here: rich takes milliseconds a row

@@ -30,7 +30,8 @@ from bulkedge.theory.gaussian.gaussian_moments import (
 )
 from bulkedge.theory.gaussian.gaussian_terms import Parts, Term, parts
 from bulkedge.theory.numbers import ball
-from bulkedge.theory.numbers.enclosure import GUARD_DIGITS, Enclosure, check_digits
+from bulkedge.theory.numbers.digits import GUARD_DIGITS, check_digits
+from bulkedge.theory.numbers.enclosure import Enclosure
 from bulkedge.theory.numbers.errors import PrecisionError
 from bulkedge.theory.numbers.symbols import z
 

@@ -21,7 +21,8 @@ from bulkedge.theory.functions.parse import choice, shorten
 from bulkedge.theory.gaussian.gaussian import enclose, moment, product
 from bulkedge.theory.gaussian.general_term import general_moment
 from bulkedge.theory.numbers import ball
-from bulkedge.theory.numbers.enclosure import GUARD_DIGITS, Enclosure, check_digits
+from bulkedge.theory.numbers.digits import GUARD_DIGITS, check_digits
+from bulkedge.theory.numbers.enclosure import Enclosure
 from bulkedge.theory.numbers.errors import InputError, PrecisionError
 from bulkedge.theory.numbers.statement import Statement
 from bulkedge.theory.numbers.symbols import k as k_symbol

@@ -22,7 +22,8 @@ from bulkedge.theory.gaussian.gaussian import best_enclosure, enclose, moment
 from bulkedge.theory.gaussian.hermite import Coefficient
 from bulkedge.theory.kernels.kernel import dual, scaled
 from bulkedge.theory.numbers import ball
-from bulkedge.theory.numbers.enclosure import MAX_DIGITS, Enclosure, check_digits
+from bulkedge.theory.numbers.digits import MAX_DIGITS, check_digits
+from bulkedge.theory.numbers.enclosure import Enclosure
 from bulkedge.theory.numbers.errors import InputError, PrecisionError
 from bulkedge.theory.numbers.symbols import q11 as s11
 from bulkedge.theory.numbers.symbols import q12 as s12

@@ -26,7 +26,8 @@ from bulkedge.theory.gaussian import gauss_legendre
 from bulkedge.theory.kernels import funk_hecke
 from bulkedge.theory.kernels.kernel import scaled
 from bulkedge.theory.numbers import ball
-from bulkedge.theory.numbers.enclosure import Enclosure, check_digits
+from bulkedge.theory.numbers.digits import check_digits
+from bulkedge.theory.numbers.enclosure import Enclosure
 from bulkedge.theory.numbers.errors import InputError, PrecisionError
 from bulkedge.theory.numbers.statement import Statement
 from bulkedge.theory.numbers.symbols import d, l, p, z

@@ -275,7 +275,7 @@ def equivalent(
     from bulkedge.theory.equivalents import matrix_text
     from bulkedge.theory.equivalents.equivalent import declare, read, values_of
     from bulkedge.theory.equivalents.equivalent_spectrum import spectrum as spectrum_of
-    from bulkedge.theory.numbers.enclosure import check_digits
+    from bulkedge.theory.numbers.digits import check_digits
     from bulkedge.theory.numbers.errors import ConvergenceError, InputError
 
     digits = check_digits(digits)

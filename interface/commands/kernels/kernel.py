@@ -17,7 +17,8 @@ from bulkedge.theory.functions.parse import integer, number
 from bulkedge.theory.gaussian.hermite import MAX_DEGREE, Coefficient, check_degree
 from bulkedge.theory.kernels.kernel import coefficient, dual, dual_of_correlation, expansion_at_one, scaled, shifted
 from bulkedge.theory.kernels.kernel_value import check_covariances, covariance, series_coefficient, value
-from bulkedge.theory.numbers.enclosure import Enclosure, check_digits
+from bulkedge.theory.numbers.digits import check_digits
+from bulkedge.theory.numbers.enclosure import Enclosure
 from bulkedge.theory.numbers.errors import InputError, PrecisionError
 
 if TYPE_CHECKING:

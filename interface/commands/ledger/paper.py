@@ -86,11 +86,11 @@ def paper(
     >>> [name for name, *_ in book.derivations]
     ['R1.edges']
     """
-    from bulkedge import __version__
     from bulkedge.book import tex
     from bulkedge.book.book import book
     from bulkedge.book.selection import entries, given, select
     from bulkedge.derivations.engine.render import as_latex, document
+    from bulkedge.release import __version__
     from bulkedge.results.output import output_folder
     from bulkedge.theory.functions.parse import flag
 

@@ -78,10 +78,11 @@ def report(
     >>> page.file, page.exit_status
     ('page/index.html', 0)
     """
-    from bulkedge import __version__, registry
+    from bulkedge import registry
     from bulkedge.book import page
     from bulkedge.book.selection import entries, given, select
     from bulkedge.commands.ledger.check import run_selected
+    from bulkedge.release import __version__
     from bulkedge.results.output import output_folder
 
     names = given(names)

@@ -45,7 +45,7 @@ def version() -> VersionResult:
     """
     from importlib.metadata import version as installed
 
-    from bulkedge import __version__
+    from bulkedge.release import __version__
 
     packages = ("sympy", "mpmath", "python-flint", "numpy", "scipy")
     versions = (("python", platform.python_version()), *((name, installed(name)) for name in packages))

@@ -139,7 +139,7 @@ def spike(
 
     from bulkedge.theory.functions.parse import choice, integer, number, positive, shorten
     from bulkedge.theory.numbers.ball import enclose_expr
-    from bulkedge.theory.numbers.enclosure import check_digits
+    from bulkedge.theory.numbers.digits import check_digits
     from bulkedge.theory.numbers.errors import InputError
     from bulkedge.theory.numbers.symbols import c, psi, x
     from bulkedge.theory.spectra import spike as spikes

@@ -189,7 +189,7 @@ def align(
 
     from bulkedge.theory.functions.nonlinearity import nonlinearity
     from bulkedge.theory.functions.parse import nonnegative, positive
-    from bulkedge.theory.numbers.enclosure import check_digits
+    from bulkedge.theory.numbers.digits import check_digits
     from bulkedge.theory.numbers.errors import InputError
     from bulkedge.theory.steps.directions import Problem, closed_form, reach_table
     from bulkedge.theory.steps.phases import check_batch, left_vector

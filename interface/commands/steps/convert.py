@@ -154,7 +154,7 @@ def convert(
 
     from bulkedge.theory.functions.parse import constant, number, shorten
     from bulkedge.theory.numbers.ball import enclose_expr
-    from bulkedge.theory.numbers.enclosure import check_digits
+    from bulkedge.theory.numbers.digits import check_digits
     from bulkedge.theory.numbers.errors import InputError
     from bulkedge.theory.steps.scaling import PAPERS, convert_ridge, convert_step, evaluate, exponent_shift, paper
 

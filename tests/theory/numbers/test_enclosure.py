@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bulkedge.theory.numbers.enclosure import Enclosure, check_digits, decimal_string, error_string
+from bulkedge.theory.numbers.digits import check_digits
+from bulkedge.theory.numbers.enclosure import Enclosure, decimal_string, error_string
 from bulkedge.theory.numbers.errors import InputError
 
 rationals = st.fractions(min_value=-(10**30), max_value=10**30, max_denominator=10**30)
