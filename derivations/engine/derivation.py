@@ -96,6 +96,14 @@ class Derivation(Stated):
 
 @functools.cache
 def _verify(derivation: Derivation) -> Verified:
+    return verify_after(derivation, 0)
+
+
+def verify_after(derivation: Derivation, known: int) -> Verified:
+    """As `Derivation.verify`, where the first `known` steps are those of a derivation in which they held.
+
+    They are not verified again, so `how` speaks of the steps after them alone.
+    """
     names: dict[Any, Any] = {}
     seen: set[Any] = set()
     done: list[tuple[Step, Relation, str]] = []
@@ -123,9 +131,11 @@ def _verify(derivation: Derivation) -> Verified:
                 chains.append([])
                 links.append([])
             way = relation.check(None, expression, domain)
+        elif not chains:
+            raise DerivationError(f"{derivation.id}, step {number}: nothing before it to follow from")
+        elif number <= known:
+            way = "exact"
         else:
-            if not chains:
-                raise DerivationError(f"{derivation.id}, step {number}: nothing before it to follow from")
             before = chains[-1][-1]
             try:
                 way = relation.check(_expand(before, names), _expand(expression, names), domain)

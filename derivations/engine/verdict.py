@@ -8,7 +8,7 @@ from typing import Any
 
 import sympy as sp
 
-from bulkedge.derivations.engine.derivation import Compare, Derivation, DerivationError, Given, Step
+from bulkedge.derivations.engine.derivation import Compare, Derivation, DerivationError, Given, Step, verify_after
 from bulkedge.numerics.trials.check import Verdict
 
 
@@ -45,15 +45,17 @@ def judge(derivation: Derivation) -> Judged:
     if not checked:
         raise DerivationError(f"{derivation.id}: no step of it follows from another, so that nothing is verified")
     at = checked[-1]
-    _, reached, control, _ = _verdict(replace(derivation, steps=lambda: _planted(steps, at)))
+    # The steps before the mistake are those that held, and are not verified again.
+    planted = replace(derivation, steps=lambda: _planted(steps, at))
+    _, reached, control, _ = _verdict(planted, known=min(held, at))
     # A mistake before the planted one hides it.
     control = Verdict.BLIND if reached < at else control
     return Judged(derivation, parts, held, verdict, evidence, at + 1, control)
 
 
-def _verdict(derivation: Derivation) -> tuple[int, int, Verdict, str]:
+def _verdict(derivation: Derivation, known: int = 0) -> tuple[int, int, Verdict, str]:
     try:
-        verified = derivation.verify()
+        verified = verify_after(derivation, known) if known else derivation.verify()
     except DerivationError as error:
         return error.parts, error.held, Verdict.REFUTED if error.refuted else Verdict.BLIND, str(error)
     parts = len(verified.steps) + len(verified.claims)

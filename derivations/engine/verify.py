@@ -167,6 +167,7 @@ def _without_roots(expr: Any) -> Any:
 
 def _vanishes(difference: Any) -> bool:
     """Whether SymPy shows that a difference is identically zero."""
+    integrals = difference
     try:
         difference = difference.doit()
     except NotImplementedError:
@@ -182,12 +183,12 @@ def _vanishes(difference: Any) -> bool:
         _radicals,
         _symbolic_powers,
         sp.gammasimp,
+        # Before SymPy's conditions of an integral's convergence are simplified: they are the domain's, and take long.
+        lambda e: sp.simplify(integrals.doit(conds="none")) if e.has(sp.Integral) else e,
         sp.simplify,
-        lambda e: sp.simplify(e.doit(conds="none")) if e.has(sp.Integral) else e,
     )
-    for attempt in attempts:
-        if attempt is sp.simplify and sp.count_ops(difference) > SIMPLIFY_OPERATIONS:
-            return False
+    long = sp.count_ops(difference) > SIMPLIFY_OPERATIONS
+    for attempt in attempts[:-2] if long else attempts:
         try:
             if attempt(difference) == 0:
                 return True

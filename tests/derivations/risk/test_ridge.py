@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 import sympy as sp
 
-from bulkedge.derivations.engine.derivation import Derivation, DerivationError
+from bulkedge.derivations.engine.derivation import DerivationError
 from bulkedge.derivations.risk import floor, ridge
 from bulkedge.derivations.steps import spiked_features
 from bulkedge.theory.numbers.symbols import eta, mu1, v
@@ -16,12 +16,6 @@ from bulkedge.theory.steps.spiked_features import drop_statement
 
 ALL = (*ridge.DERIVATIONS, *floor.DERIVATIONS, *spiked_features.DERIVATIONS)
 BY_ID = {d.id: d for d in ALL}
-
-
-@pytest.mark.parametrize("derivation", ALL, ids=BY_ID)
-def test_every_step_is_exact(derivation: Derivation) -> None:
-    assert derivation.verify().how == "exact"
-    assert derivation.latex()
 
 
 @pytest.mark.parametrize(
