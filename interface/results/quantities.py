@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any, NoReturn
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from bulkedge.results.number import Number
+
+if TYPE_CHECKING:
+    from bulkedge.results.result import Table
 
 TRANSPARENT = ("readings",)  # levels of the JSON that attributes, `exact` and `errors` leave out
 
@@ -89,6 +92,10 @@ class Shared(Quantities):
         return _largest([*numbers(self)]).error if name == "error" else super().__getattr__(name)
 
 
+class Multiplicity(int):
+    """A count without a bound, which the JSON holds as a decimal string."""
+
+
 def _largest(inside: list[Number]) -> Number:
     return max(inside, key=lambda x: x.error)
 
@@ -123,6 +130,10 @@ def _fields(group: Quantities, errors: dict[str, Any], exact: dict[str, Any]) ->
             found[name] = _level(name, value, errors, exact)
         elif isinstance(value, tuple):
             found[name] = _list(name, value, errors, exact)
+        elif isinstance(value, Multiplicity):
+            from bulkedge.theory.numbers.enclosure import int_to_text
+
+            found[name] = int_to_text(value)
         else:
             found[name] = value
     return found
@@ -206,6 +217,15 @@ def rows(quantities: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str,
             yield from rows(Flat({str(index): item for index, item in enumerate(value)}), f"{label} ")
         elif value is not None:
             yield label, str(value), "", ""
+
+
+def coefficient_table(coefficients: Iterable[Any], title: str) -> Table:
+    """The rows k, exact, value, error of coefficients."""
+    from bulkedge.results.result import Table
+
+    listed = ((x.k, x["value"]) for x in coefficients)
+    cells = tuple((str(k), c.expression() or "", c.decimal(), c.bound()) for k, c in listed)
+    return Table(("k", "exact", "value", "error"), cells, title)
 
 
 def row(label: str, number: Number) -> tuple[str, str, str, str]:

@@ -59,7 +59,8 @@ class Result:
 
     @cached_property
     def _stated(self) -> Quantities:
-        return Quantities(self.quantities())
+        found = self.quantities()
+        return found if isinstance(found, Quantities) else Quantities(found)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_") or "inputs" not in self.__dict__ or name in ("quantities", "payload"):

@@ -78,20 +78,6 @@ class Coefficient:
     exact: sp.Expr | None
     enclosure: Enclosure
 
-    def fields(self, digits: int) -> dict[str, int | str | None]:
-        """k, exact, value and error as the public contract has them; the error is "0" iff `exact` is given."""
-        return {
-            "k": self.k,
-            "exact": None if self.exact is None else str(self.exact),
-            "value": self.enclosure.value_string(digits),
-            "error": "0" if self.exact is not None else self.enclosure.error_string(),
-        }
-
-    def row(self, digits: int) -> tuple[str, str, str, str]:
-        """The same for a reader: no closed form is an empty cell, no error is "exact"."""
-        error = "exact" if self.exact is not None else self.enclosure.error_string()
-        return str(self.k), "" if self.exact is None else str(self.exact), self.enclosure.value_string(digits), error
-
 
 def coefficient(f: Nonlinearity, k: int, convention: str = "orthonormal", digits: int = 15) -> Coefficient:
     """The k-th Hermite coefficient of f.

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 import sympy as sp
 
 from bulkedge.arguments import Count, Digits, FunctionOfZ, Numeric, Word, read
-from bulkedge.derivations.engine.latex import decimal, latex
+from bulkedge.derivations.engine.latex import latex
+from bulkedge.results.number import Number
+from bulkedge.results.quantities import Row, coefficient_table
 from bulkedge.results.result import Result, Table
 from bulkedge.theory.functions.nonlinearity import Nonlinearity
 from bulkedge.theory.gaussian.hermite import (
@@ -31,14 +33,14 @@ HAS_CURVE = True
 class HermiteResult(Result):
     """The Hermite coefficients of a function.
 
-    `coefficients` hold exact values and enclosures; `general_term` is SymPy in k (theory.numbers.symbols.k) or None.
+    `found` are the coefficients as they were computed; `general_term` is SymPy in k (theory.numbers.symbols.k) or None.
     """
 
     command: ClassVar[str] = "hermite"
     function: Nonlinearity
     convention: str
     digits: int
-    coefficients: tuple[Coefficient, ...]
+    found: tuple[Coefficient, ...]
     general_term: sp.Expr | None
     information_exponent: int | None
     unreached: tuple[int, ...]
@@ -48,27 +50,24 @@ class HermiteResult(Result):
         """3 if a coefficient did not reach the digits asked for, else 0."""
         return 3 if self.unreached else 0
 
-    def payload(self) -> dict[str, Any]:
-        """`convention`, `general_term` (or null), `information_exponent`, `coefficients`: k, exact, value, error."""
+    def quantities(self) -> dict[str, Any]:
+        """`convention`, `general_term` (or None), `information_exponent`, `coefficients`: k, exact, value, error."""
         return {
             "function": str(self.function.expr),
             "convention": self.convention,
             "general_term": None if self.general_term is None else str(self.general_term),
             "information_exponent": self.information_exponent,
-            "coefficients": [c.fields(self.digits) for c in self.coefficients],
+            "coefficients": [Row({"k": c.k, "value": Number.of(c, digits=self.digits)}) for c in self.found],
         }
 
     def tables(self) -> tuple[Table, ...]:
         """One row per coefficient."""
-        rows = tuple(c.row(self.digits) for c in self.coefficients)
         title = f"{self.function.name}: {self.convention} Hermite coefficients"
-        coefficients = Table(("k", "exact", "value", "error"), rows, title)
-        summary = [
-            ("information exponent", "none" if self.information_exponent is None else str(self.information_exponent))
-        ]
+        exponent = self.information_exponent
+        summary = [("information exponent", "none" if exponent is None else str(exponent))]
         if self.general_term is not None:
             summary.append(("general term", str(self.general_term)))
-        return (coefficients, Table(("", ""), tuple(summary)))
+        return (coefficient_table(self.coefficients, title), Table(("", ""), tuple(summary)))
 
     def latex(self) -> str:
         """The general term where one is known, else the truncated expansion."""
@@ -81,10 +80,11 @@ class HermiteResult(Result):
         }
         form = basis[self.convention]
         terms = []
-        for c in self.coefficients:
+        for c in self.found:
             if c.exact == 0:
                 continue
-            value = latex(c.exact) if c.exact is not None else decimal(c.enclosure.value_string(self.digits))
+            number = Number.of(c, digits=self.digits)
+            value = number.latex if number.exact is not None else number.rounded_latex(self.digits)
             name = form % ((c.k, c.k) if self.convention == "moment" else c.k)
             terms.append(rf"\left({value}\right) {name}")
         return "f(z) = " + (" + ".join(terms) if terms else "0") + r" + \cdots"
@@ -94,7 +94,7 @@ class HermiteResult(Result):
         from bulkedge.results.plotting import PALETTE, new_figure
 
         figure, axes = new_figure()
-        points = [(c.k, float(c.enclosure)) for c in self.coefficients]
+        points = [(c.k, float(c.enclosure)) for c in self.found]
         for sign, colour, marker in ((1, PALETTE[0], "o"), (-1, PALETTE[1], "v")):
             chosen = [(k, abs(v)) for k, v in points if v * sign > 0]
             if chosen:
@@ -152,7 +152,7 @@ def hermite(
         function=f,
         convention=convention,
         digits=digits,
-        coefficients=tuple(found),
+        found=tuple(found),
         general_term=general_term(f, convention),
         information_exponent=exponent,
         unreached=tuple(unreached),

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import sympy as sp
 
 from bulkedge.derivations.engine.latex import decimal, latex
+from bulkedge.results.number import Number
+from bulkedge.results.quantities import Quantities, Row, coefficient_table
 from bulkedge.results.result import Result, Table
 from bulkedge.theory.functions.nonlinearity import Nonlinearity, nonlinearity
 from bulkedge.theory.functions.parse import integer, number
@@ -33,8 +35,8 @@ class KernelResult(Result):
     """The dual kernel E[f(u) g(v)]; g = f and means zero unless others were given.
 
     `first` and `second` are f and g as functions of the centred variables, their means inside; `closed_form` and
-    `general_term` are SymPy or None; `series` are the coefficients of rho^k, rho = Corr(u, v); `value` is the kernel at
-    the covariances given, or None, and `covariance` is Cov(f(u), g(v)) there if a second function or a mean was given;
+    `general_term` are SymPy or None; `terms` are the coefficients of rho^k, rho = Corr(u, v); `enclosed` is the kernel
+    at the covariances given, or None, and `covaried` is Cov(f(u), g(v)) there if a second function or a mean was given;
     `reached` says whether all digits asked for were.
     """
 
@@ -46,9 +48,9 @@ class KernelResult(Result):
     closed_form: sp.Expr | None
     general_term: sp.Expr | None
     expansion_at_one: sp.Expr | None
-    series: tuple[Coefficient, ...]
-    value: Enclosure | None
-    covariance: Enclosure | None
+    terms: tuple[Coefficient, ...]
+    enclosed: Enclosure | None
+    covaried: Enclosure | None
     digits: int
     reached: bool
 
@@ -57,57 +59,55 @@ class KernelResult(Result):
         """3 if a number did not reach the digits asked for, else 0."""
         return 0 if self.reached else 3
 
+    def quantities(self) -> Quantities:
+        """`closed_form`, `general_term` (or None), `series`, `value`, `error`; `expansion_at_one` in e = 1 - rho;
+        `with` (g, None where it is f) and `covariance` (None unless asked for): value, error."""
+        return Row(
+            {
+                "function": str(self.function.expr),
+                "with": None if self.with_ is None else str(self.with_.expr),
+                "closed_form": _text(self.closed_form),
+                "general_term": _text(self.general_term),
+                "expansion_at_one": _text(self.expansion_at_one),
+                "series": [Row({"k": c.k, "value": Number.of(c, digits=self.digits)}) for c in self.terms],
+                "value": self._number(self.enclosed),
+                "covariance": None if self.covaried is None else Row({"value": self._number(self.covaried)}),
+            }
+        )
+
+    def _number(self, found: Enclosure | None) -> Number | None:
+        return None if found is None else Number.of(found, digits=self.digits)
+
     def payload(self) -> dict[str, Any]:
-        """`closed_form`, `general_term` (or null), `series`, `value`, `error`; `expansion_at_one` in e = 1 - rho;
-        `with` (g, null where it is f) and `covariance` (null unless asked for): value, error."""
-        found = self.covariance
-        return {
-            "function": str(self.function.expr),
-            "with": None if self.with_ is None else str(self.with_.expr),
-            "closed_form": _text(self.closed_form),
-            "general_term": _text(self.general_term),
-            "expansion_at_one": _text(self.expansion_at_one),
-            "series": [c.fields(self.digits) for c in self.series],
-            "value": None if self.value is None else self.value.value_string(self.digits),
-            "error": None if self.value is None else self.value.error_string(),
-            "exact": None if self.value is None else self.value.exact_string(),
-            "covariance": None
-            if found is None
-            else {
-                "value": found.value_string(self.digits),
-                "error": found.error_string(),
-                "exact": found.exact_string(),
-            },
-        }
+        """The quantities; without a value its error and exact value are null."""
+        return {"error": None, "exact": None, **super().payload()}
 
     def tables(self) -> tuple[Table, ...]:
         """The coefficients of the series, then the closed form and the value."""
-        rows = tuple(c.row(self.digits) for c in self.series)
         summary = [("closed form", _text(self.closed_form) or "none known")]
         if self.general_term is not None:
             summary.append(("general term", str(self.general_term)))
         if self.expansion_at_one is not None:
             summary.append(("at rho = 1 - e", str(self.expansion_at_one)))
         if self.value is not None:
-            summary.append(("value", self.value.value_string(self.digits)))
-            summary.append(("error", self.value.error_string()))
+            summary += [("value", self.value.decimal()), ("error", self.value.bound())]
         if self.covariance is not None:
-            summary.append(("covariance", self.covariance.value_string(self.digits)))
-            summary.append(("its error", self.covariance.error_string()))
+            found = self.covariance.value
+            summary += [("covariance", found.decimal()), ("its error", found.bound())]
         names = self.first.name if self.first == self.second else f"{self.first.name}, {self.second.name}"
-        title = f"{names}: coefficients of rho^k"
-        return (Table(("k", "exact", "value", "error"), rows, title), Table(("", ""), tuple(summary)))
+        listed = coefficient_table(self.series, f"{names}: coefficients of rho^k")
+        return (listed, Table(("", ""), tuple(summary)))
 
     def latex(self) -> str:
         """The closed form where there is one, else the series with its coefficients, then the value with its error."""
         if self.closed_form is not None:
             variables = r"q_{11}, q_{12}, q_{22}" if self._in_covariances else r"\rho"
             return rf"\kappa({variables}) = {latex(self.closed_form)}"
-        series = r"\kappa(\rho) = " + (_signed(_series_term(c) for c in self.series if c.enclosure.value != 0) or "0")
+        series = r"\kappa(\rho) = " + (_signed(_series_term(c) for c in self.terms if c.enclosure.value != 0) or "0")
         series += r" + \cdots"
         if self.value is None:
             return series
-        value, error = decimal(self.value.value_string(self.digits)), decimal(self.value.error_string())
+        value, error = decimal(self.value.decimal()), decimal(self.value.bound())
         return rf"{series}, \qquad {self._point()} = {value} \pm {error}"
 
     @property
@@ -254,9 +254,9 @@ def kernel(
         closed_form=closed,
         general_term=general,
         expansion_at_one=None if in_covariances or closed is None else expansion_at_one(first, 2, second),
-        series=tuple(series),
-        value=found,
-        covariance=covaried,
+        terms=tuple(series),
+        enclosed=found,
+        covaried=covaried,
         digits=digits,
         reached=reached,
     )

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import sympy as sp
 
 from bulkedge.arguments import Count, Digits, FunctionOfZ, Numeric, Real, read
 from bulkedge.derivations.engine.latex import latex
+from bulkedge.results.number import Number
+from bulkedge.results.quantities import Multiplicity, Quantities, Row
 from bulkedge.results.result import Result, Table
 from bulkedge.theory.functions.nonlinearity import Nonlinearity
 from bulkedge.theory.kernels.sphere import Eigenvalue, eigenvalues, eta, second_moment
@@ -24,7 +26,8 @@ HAS_CURVE = True
 class SphereResult(Result):
     """The eigenvalues of E_w[f(w.x) f(w.x')] on the sphere, w uniform on the unit sphere.
 
-    `closed_form` is eta_l in SymPy (d, l) or None; `second_moment` is E f(R t)^2, which sum N(d, l) eta_l^2 tends to.
+    `closed_form` is eta_l in SymPy (d, l) or None; `enclosed_second_moment` is E f(R t)^2, which sum N(d, l) eta_l^2
+    tends to.
     """
 
     command: ClassVar[str] = "sphere"
@@ -33,50 +36,44 @@ class SphereResult(Result):
     radius: sp.Rational
     digits: int
     closed_form: sp.Expr | None
-    eigenvalues: tuple[Eigenvalue, ...]
-    second_moment: Enclosure
+    found: tuple[Eigenvalue, ...]
+    enclosed_second_moment: Enclosure
 
     @property
     def exit_status(self) -> int:
         """3 if an eigenvalue is neither zero nor known to the digits asked for, else 0."""
-        return 0 if all(x.value.reaches(self.digits - 1) or x.eta.contains(0) for x in self.eigenvalues) else 3
+        return 0 if all(x.value.reaches(self.digits - 1) or x.eta.contains(0) for x in self.found) else 3
 
-    def payload(self) -> dict[str, Any]:
+    def quantities(self) -> Quantities:
         """`eigenvalues`: degree, multiplicity, eta, value, errors; closed form and sum of all eigenvalues."""
-        return {
-            "function": str(self.function.expr),
-            "closed_form": None if self.closed_form is None else str(self.closed_form),
-            "eigenvalues": [
-                {
-                    "degree": x.degree,
-                    "multiplicity": int_to_text(x.multiplicity),
-                    "eta": x.eta.value_string(self.digits),
-                    "eta_error": x.eta.error_string(),
-                    "exact": x.value.exact_string(),
-                    "value": x.value.value_string(self.digits),
-                    "error": x.value.error_string(),
-                }
-                for x in self.eigenvalues
-            ],
-            "second_moment": self.second_moment.value_string(self.digits),
-            "second_moment_error": self.second_moment.error_string(),
-        }
+        return Row(
+            {
+                "function": str(self.function.expr),
+                "closed_form": None if self.closed_form is None else str(self.closed_form),
+                "eigenvalues": [
+                    Row(
+                        {
+                            "degree": x.degree,
+                            "multiplicity": Multiplicity(x.multiplicity),
+                            "eta": Number.of(x.eta, digits=self.digits),
+                            "value": Number.of(x.value, digits=self.digits),
+                        }
+                    )
+                    for x in self.found
+                ],
+                "second_moment": Number.of(self.enclosed_second_moment, digits=self.digits),
+            }
+        )
 
     def tables(self) -> tuple[Table, ...]:
         """One row per degree."""
-        rows = tuple(
-            (
-                str(x.degree),
-                int_to_text(x.multiplicity),
-                x.eta.value_string(self.digits),
-                x.value.value_string(self.digits),
-                x.value.error_string(),
-            )
+        listed = tuple(
+            (str(x.degree), int_to_text(x.multiplicity), x.eta.decimal(), x.value.decimal(), x.value.bound())
             for x in self.eigenvalues
         )
         title = f"{self.function.name} on the sphere of radius {self.radius} in dimension {self.dimension}"
-        eigen = Table(("degree", "multiplicity", "eta", "eigenvalue", "error"), rows, title)
-        summary = [("sum of all eigenvalues", self.second_moment.value_string(self.digits))]
+        eigen = Table(("degree", "multiplicity", "eta", "eigenvalue", "error"), listed, title)
+        summary = [("sum of all eigenvalues", self.second_moment.decimal())]
         if self.closed_form is not None:
             summary.append(("eta_l", str(self.closed_form)))
         return (eigen, Table(("", ""), tuple(summary)))
@@ -85,14 +82,14 @@ class SphereResult(Result):
         """The closed form of eta_l where there is one, else the list of eigenvalues."""
         if self.closed_form is not None:
             return rf"\eta_{{l}} = {latex(self.closed_form)}"
-        values = ",\\ ".join(latex(sp.Float(float(x.value), 8)) for x in self.eigenvalues)
+        values = ",\\ ".join(latex(sp.Float(float(x.value), 8)) for x in self.found)
         return rf"(\eta_{{l}}^2)_{{l \geq 0}} = \left({values}, \ldots\right)"
 
     def figure(self) -> Figure:
         """The decay of the eigenvalues."""
         from bulkedge.figures.kernel import decay_figure
 
-        return decay_figure({self.function.name: self.eigenvalues}, self.dimension)
+        return decay_figure({self.function.name: self.found}, self.dimension)
 
 
 def sphere(
@@ -112,8 +109,8 @@ def sphere(
 
     Example:
 
-    >>> bulkedge.sphere("relu", dim=3, degree=2).eigenvalues[2].eta.value_string(6)
-    '0.0625'
+    >>> bulkedge.sphere("relu", dim=3, degree=2).eigenvalues[2].eta
+    Number(0.0625, 1/16)
     """
     given = read(sphere, locals())
     f, dim, degree, reach, digits = given.function, given.dim, given.degree, given.radius, given.digits
@@ -128,6 +125,6 @@ def sphere(
         radius=reach,
         digits=digits,
         closed_form=eta(f, reach),
-        eigenvalues=found,
-        second_moment=second_moment(f, dim, reach, digits),
+        found=found,
+        enclosed_second_moment=second_moment(f, dim, reach, digits),
     )

@@ -5,10 +5,15 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from bulkedge.arguments import Activation, Link, SizedNoise, read
+from bulkedge.results.number import Number
+from bulkedge.results.quantities import row
 from bulkedge.results.result import Result, Table
+
+if TYPE_CHECKING:
+    from bulkedge.numerics.risk.floor import Floor
 
 MEANING = {
     "beats": "10 tau* is below the floor: one large step beats every kernel, by the theorem",
@@ -23,80 +28,55 @@ class FloorResult(Result):
     """The floor of linear models and kernels, and the large-step criterion with its certificate."""
 
     command: ClassVar[str] = "floor"
-    linear_floor: float
-    floor_error: float
-    with_noise: float
-    tau: float
-    lower: float
-    kappa: float
-    attained: bool
-    certified: bool
-    everywhere: bool
-    bracket: float
-    quadrature: float
+    level: float
+    level_error: float
+    noise: float
+    found: Floor
     verdict: str
 
-    def payload(self) -> dict[str, Any]:
-        """`linear_floor`, `floor_with_noise`, `tau`, `tau_lower`, `kappa` (null if not attained), `verdict`, ..."""
+    def quantities(self) -> dict[str, Any]:
+        """`linear_floor`, `floor_with_noise`, `tau`, `tau_lower`, `kappa` (None if not attained), `verdict`, ..."""
+        x = self.found
+        width = x.tau - x.lower + x.quadrature  # of the interval that tau* lies in
         return {
-            "linear_floor": _text(self.linear_floor),
-            "floor_with_noise": _text(self.with_noise),
-            "tau": _text(self.tau),
-            "tau_lower": _text(self.lower),
-            "kappa": _text(self.kappa) if math.isfinite(self.kappa) else None,
-            "attained": self.attained,
-            "certified": self.certified,
-            "certified_everywhere": self.certified and self.everywhere,
-            "bracket": _text(self.bracket) if math.isfinite(self.bracket) else None,
+            "linear_floor": Number.of(self.level, self.level_error),
+            "floor_with_noise": Number.of(self.level + self.noise**2, self.level_error),
+            "tau": Number.of(x.tau, width),
+            "tau_lower": Number.of(x.lower, width),  # its distance from tau*
+            # tau is flat at its minimum: kappa is known to the square root of tau's resolution.
+            "kappa": Number.of(x.kappa, math.sqrt(x.quadrature)) if x.attained else None,
+            "attained": x.attained,
+            "certified": x.certified,
+            "certified_everywhere": x.certified and x.everywhere,
+            "bracket": Number.of(Fraction(x.bracket)) if math.isfinite(x.bracket) else None,  # chosen, so exact
             "verdict": self.verdict,
-            "errors": self.errors(),
         }
 
-    def errors(self) -> dict[str, str]:
-        """Bounds of the errors, by field."""
-        return {
-            "linear_floor": _bound(self.floor_error),
-            "floor_with_noise": _bound(self.floor_error),
-            "tau": _bound(self.tau - self.lower + self.quadrature),
-            "tau_lower": _bound(self.tau - self.lower + self.quadrature),  # its distance from tau*
-            "bracket": "0",  # chosen
-            # tau is flat at its minimum: kappa is known to the square root of tau's resolution.
-            "kappa": _bound(math.sqrt(self.quadrature)) if self.attained else "0",
-        }
+    def payload(self) -> dict[str, Any]:
+        """The quantities; what is null has the error 0."""
+        found = super().payload()
+        return found | {"errors": {"kappa": "0", "bracket": "0", **found["errors"]}}
 
     def tables(self) -> tuple[Table, ...]:
         """One row per number."""
-        kappa = _text(self.kappa) if self.attained else f"not attained (kappa -> {'-' if self.kappa < 0 else ''}oo)"
-        errors = self.errors()
-        rows = (
-            ("floor of linear models and kernels, mu2*^2", _text(self.linear_floor), errors["linear_floor"]),
-            ("the same, noise included", _text(self.with_noise), errors["floor_with_noise"]),
-            ("tau*", _text(self.tau), errors["tau"]),
-            ("certified lower bound of tau*", _text(self.lower) if self.certified else "none", errors["tau_lower"]),
-            ("kappa*", kappa, errors["kappa"] if self.attained else ""),
+        nowhere = f"not attained (kappa -> {'-' if self.found.kappa < 0 else ''}oo)"
+        listed = (
+            row("floor of linear models and kernels, mu2*^2", self.linear_floor)[:3],
+            row("the same, noise included", self.floor_with_noise)[:3],
+            row("tau*", self.tau)[:3],
+            row("certified lower bound of tau*", self.tau_lower)[:3]
+            if self.certified
+            else ("certified lower bound of tau*", "none", ""),
+            row("kappa*", self.kappa)[:3] if self.found.attained else ("kappa*", nowhere, ""),
             ("verdict", MEANING[self.verdict], ""),
         )
-        return (Table(("quantity", "value", "error"), rows),)
+        return (Table(("quantity", "value", "error"), listed),)
 
     def latex(self) -> str:
         """tau*, kappa* and the floor."""
-        from bulkedge.derivations.engine.latex import decimal
-
-        tau, kappa, floor = (decimal(f"{v:.6g}") for v in (self.tau, self.kappa, self.linear_floor))
-        kappa = kappa if self.attained else r"\infty"
+        tau, floor = self.tau.rounded_latex(6), self.linear_floor.rounded_latex(6)
+        kappa = self.kappa.rounded_latex(6) if self.found.attained else r"\infty"
         return rf"\tau^{{\star}} = {tau}, \quad \kappa^{{\star}} = {kappa}, \quad \mu_{{2\star}}^{{2}} = {floor}"
-
-
-def _text(value: float) -> str:
-    from bulkedge.theory.numbers.enclosure import decimal_string
-
-    return decimal_string(Fraction(value), 15)
-
-
-def _bound(value: float) -> str:
-    from bulkedge.theory.numbers.enclosure import error_string
-
-    return error_string(Fraction(value))
 
 
 def floor(activation: Activation, link: Link, *, noise: SizedNoise = 0) -> FloorResult:
@@ -142,14 +122,7 @@ def floor(activation: Activation, link: Link, *, noise: SizedNoise = 0) -> Floor
         tuple(notes),
         level,
         2 * c.mu2 * c.error + 2.0**-50 * level,
-        level + float(s) ** 2,
-        found.tau,
-        found.lower,
-        found.kappa,
-        found.attained,
-        found.certified,
-        found.everywhere,
-        found.bracket,
-        found.quadrature,
+        float(s),
+        found,
         verdict(found.lower, found.tau, level, 2 * TOLERANCE * c.second_moment),
     )

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from bulkedge.arguments import Activation, Count, Digits, Link, Noise, Numeric, Real, read
+from bulkedge.results.number import Number
+from bulkedge.results.quantities import COLUMNS, rows
 from bulkedge.results.result import Result, Table
 
 if TYPE_CHECKING:
@@ -18,8 +20,8 @@ class GammaResult(Result):
 
     command: ClassVar[str] = "gamma"
     digits: int
-    readings: tuple[tuple[str, Enclosure, Enclosure], ...]
-    conditional: tuple[tuple[str, Enclosure], ...]
+    averaged: tuple[tuple[str, Enclosure, Enclosure], ...]
+    given_batch: tuple[tuple[str, Enclosure], ...]
     reached: bool
 
     @property
@@ -27,40 +29,31 @@ class GammaResult(Result):
         """3 if the digits asked for were not reached."""
         return 0 if self.reached else 3
 
-    def payload(self) -> dict[str, Any]:
-        """`readings`: {printed, rank_one, full}, each {A, B}; `errors` likewise; `conditional`: G2's limits."""
+    def quantities(self) -> dict[str, Any]:
+        """`readings`: {printed, rank_one, full}, each {A, B}; `conditional`: G2's limits."""
         return {
             "readings": {
-                name: {"A": A.value_string(self.digits), "B": B.value_string(self.digits)}
-                for name, A, B in self.readings
+                name: {"A": Number.of(A, digits=self.digits), "B": Number.of(B, digits=self.digits)}
+                for name, A, B in self.averaged
             },
-            "errors": {
-                **{name: {"A": A.error_string(), "B": B.error_string()} for name, A, B in self.readings},
-                "conditional": {name: x.error_string() for name, x in self.conditional},
-            },
-            "exact": {name: {"A": A.exact_string(), "B": B.exact_string()} for name, A, B in self.readings},
-            "conditional": {name: x.value_string(self.digits) for name, x in self.conditional},
+            "conditional": {name: Number.of(x, digits=self.digits) for name, x in self.given_batch},
         }
 
     def tables(self) -> tuple[Table, ...]:
         """One row per reading; then the covariance given the batch."""
-        rows = tuple(
-            (name, A.value_string(self.digits), B.value_string(self.digits), A.error_string(), B.error_string())
-            for name, A, B in self.readings
+        averaged = tuple(
+            (name, x.A.decimal(), x.B.decimal(), x.A.bound(), x.B.bound()) for name, x in self.readings.items()
         )
-        given = tuple((name, x.value_string(self.digits), x.error_string()) for name, x in self.conditional)
         return (
-            Table(("reading", "A", "B", "error of A", "error of B"), rows, "averaged over batches"),
-            Table(("limit", "value", "error"), given, "given the batch: spike along u = X^T y/n"),
+            Table(("reading", "A", "B", "error of A", "error of B"), averaged, "averaged over batches"),
+            Table(COLUMNS, tuple(rows(self.conditional)), "given the batch: spike along u = X^T y/n"),
         )
 
     def latex(self) -> str:
         """The three readings."""
-        from bulkedge.derivations.engine.latex import decimal
-
         body = r" \\ ".join(
-            rf"\text{{{name.replace('_', '-')}}} & {decimal(A.value_string(8))} & {decimal(B.value_string(8))}"
-            for name, A, B in self.readings
+            rf"\text{{{name.replace('_', '-')}}} & {x.A.rounded_latex(8)} & {x.B.rounded_latex(8)}"
+            for name, x in self.readings.items()
         )
         return rf"\begin{{array}}{{lrr}} & A & B \\ {body} \end{{array}}"
 
@@ -89,8 +82,8 @@ def gamma(
     Example:
 
     >>> found = bulkedge.gamma("relu", "tanh", n=200, m=100, d=100, step=30)
-    >>> found.payload()["readings"]["rank_one"]["B"]
-    '0.825441177199508'
+    >>> f"{found.rank_one.B:.12f}"
+    '0.825441177200'
     """
     given = read(gamma, locals())
     import sympy as sp

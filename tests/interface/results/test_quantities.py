@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import csv
 import pickle
+import re
 from fractions import Fraction
 from typing import Any
 
@@ -16,6 +17,7 @@ from bulkedge.results.number import Number
 from bulkedge.results.quantities import Flat, Point, Quantities, Row, Shared, Worst, payload, rows
 from bulkedge.theory.numbers.errors import PrecisionError
 
+NUMBER = r"-?\d+(\.\d+)?(e[+-]\d+)?"
 A, B, EXACT = Number.of(0.5, 1e-3), Number.of(0.25, 1e-2), Number.of(2)
 MEASURED = Number.of(1.0, 0.125, measured=True)
 
@@ -123,6 +125,11 @@ CALLS: dict[str, tuple[Any, set[str]]] = {
     "population": (lambda: bulkedge.mp("1/2", population="1:1/2,10:1/2"), {".edges[1]", ".components[0].mass"}),
     "spike": (lambda: bulkedge.spike(2, observed=4, size=100), {".outlier", ".overlap_d", ".interval[0]", ".sd"}),
     "convert": (lambda: bulkedge.convert("F", "O", step=3, width=100), {".step"}),
+    "gamma": (lambda: bulkedge.gamma("relu", "tanh", n=200, m=100, d=100, step=30), {".readings.full.B"}),
+    "floor": (lambda: bulkedge.floor("tanh", "z"), {".tau", ".kappa", ".linear_floor"}),
+    "hermite": (lambda: bulkedge.hermite("tanh", 3), {".coefficients[3].value"}),
+    "kernel": (lambda: bulkedge.kernel("tanh", rho="1/2", order=2), {".value", ".series[1].value"}),
+    "sphere": (lambda: bulkedge.sphere("relu", 7, 2), {".eigenvalues[2].eta", ".second_moment"}),
 }
 
 
@@ -155,6 +162,9 @@ def test_a_result_computes_with_its_numbers() -> None:
     "call",
     [
         ("mp", "--ratio", "1/2"),
+        ("hermite", "relu", "--degree", "3"),
+        ("kernel", "tanh", "--order", "3"),
+        ("floor", "tanh", "z"),
         ("spike", "--ratio", "2", "--observed", "4", "--size", "100"),
         ("convert", "--from", "F", "--to", "O", "--step", "3", "--width", "100"),
     ],
@@ -165,5 +175,7 @@ def test_the_csv_has_a_number_a_cell(call: tuple[str, ...], capsys: pytest.Captu
     read = list(csv.DictReader(capsys.readouterr().out.splitlines()))
     assert read
     for line in read:
-        for column in ("value", "error"):
-            assert line[column] in {"", "True", "False"} or float(line[column]) is not None
+        assert (
+            re.fullmatch(f"|{NUMBER}", line["value"]) or "verdict" in line.values() or line.get("quantity") == "above"
+        )
+        assert re.fullmatch(f"|{NUMBER}", line["error"])
