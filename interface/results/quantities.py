@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NoReturn
+from dataclasses import dataclass
+from typing import Any, NoReturn
 
 from bulkedge.results.number import Number
 
-if TYPE_CHECKING:
-    from bulkedge.results.result import Table
-
 TRANSPARENT = ("readings",)  # levels of the JSON that attributes, `exact` and `errors` leave out
+
+
+@dataclass(frozen=True)
+class Table:
+    """A titled table: the columns' names and the rows, all strings."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    title: str = ""
 
 
 class Frozen(dict[str, Any]):
@@ -221,8 +228,6 @@ def rows(quantities: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str,
 
 def coefficient_table(coefficients: Iterable[Any], title: str) -> Table:
     """The rows k, exact, value, error of coefficients."""
-    from bulkedge.results.result import Table
-
     listed = ((x.k, x["value"]) for x in coefficients)
     cells = tuple((str(k), c.expression() or "", c.decimal(), c.bound()) for k, c in listed)
     return Table(("k", "exact", "value", "error"), cells, title)

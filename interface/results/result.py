@@ -12,22 +12,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from bulkedge.results.number import Number
-from bulkedge.results.quantities import COLUMNS, Frozen, Quantities, frozen, payload, plain, rows
+from bulkedge.results.quantities import COLUMNS, Frozen, Quantities, Table, frozen, payload, plain, rows
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
 __all__ = ["Frozen", "Result", "Table"]
-
-
-@dataclass(frozen=True)
-class Table:
-    """A titled table: the columns' names and the rows, all strings."""
-
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    title: str = ""
 
 
 @dataclass(frozen=True)

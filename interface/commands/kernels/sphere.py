@@ -109,8 +109,8 @@ def sphere(
 
     Example:
 
-    >>> bulkedge.sphere("relu", dim=3, degree=2).eigenvalues[2].eta
-    Number(0.0625, 1/16)
+    >>> bulkedge.sphere("relu", dim=3, degree=2).eigenvalues[2].eta.decimal(6)
+    '0.0625'
     """
     given = read(sphere, locals())
     f, dim, degree, reach, digits = given.function, given.dim, given.degree, given.radius, given.digits
