@@ -127,11 +127,14 @@ def _batch(theory: Equivalent, columns: Mapping[str, Array]) -> tuple[Array, Arr
     table = theory.table
     points = [columns[s.name] for s in theory.symbols]
     n = len(points[0])
-    coefficients = sp.lambdify(theory.symbols, table.coefficients, "numpy")(*points)
+    known = theory.constants(64)
+    held = {s: sp.Float(float(v.mid()), 17) for s, v in known.items()}
+    coefficients = sp.lambdify(theory.symbols, [c.xreplace(held) for c in table.coefficients], "numpy")(*points)
     spread = [np.broadcast_to(np.asarray(c, dtype=float), (n,)) for c in coefficients]
     parts, errors, certain = dyson_solve(table.plain(), spread)
     names = [s for s, _ in theory.question.functionals]
-    asked = [theory.question.value, *(theory.question.value.diff(s) for s in names)]
+    value_of = theory.question.value.xreplace(held)
+    asked = [value_of, *(value_of.diff(s) for s in names)]
     given = (*points, *(parts[:, k] for k in range(len(names))))
     value, *gradient = (
         np.broadcast_to(np.asarray(v, dtype=float), (n,))

@@ -12,14 +12,18 @@ import numpy as np
 import sympy as sp
 from numpy.typing import NDArray
 
+from bulkedge.numerics.functions.functions import constants, vectorised
 from bulkedge.numerics.trials.check import Check, Control, Ladder
 from bulkedge.numerics.trials.estimate import Estimate
 from bulkedge.numerics.trials.stream import stream
+from bulkedge.theory.equivalents import entrywise
 from bulkedge.theory.equivalents import matrix_expression as mx
 from bulkedge.theory.equivalents.equivalent import Equivalent
 from bulkedge.theory.functions import parse
+from bulkedge.theory.functions.nonlinearity import nonlinearity
 from bulkedge.theory.numbers.enclosure import Enclosure
 from bulkedge.theory.numbers.errors import InputError
+from bulkedge.theory.numbers.symbols import z
 
 Matrix = NDArray[np.float64]
 MAX_SIZE = 20_000  # of the largest dimension
@@ -185,11 +189,14 @@ class _Draw:
         self.unit = sizes[first[0]] / float(sp.sympify(first[1], strict=True).xreplace(dict(values)))
         self.known: dict[mx.Node, Matrix] = {}
         self.leaves: dict[str, Matrix] = {}
+        residues = {f.residue for f in model.features}
         for g in model.gaussians:
+            if g.name in residues:
+                continue
             shape = (self.sizes[g.rows], self.sizes[g.cols])
             deviation = math.sqrt(self.coefficient(model.split(g.variance)[0]) / self.unit) * scale.get(g.name, 1.0)
-            z = rng.standard_normal(shape)
-            self.leaves[g.name] = deviation * ((z + z.T) / math.sqrt(2) if g.symmetric else z)
+            x = rng.standard_normal(shape)
+            self.leaves[g.name] = deviation * ((x + x.T) / math.sqrt(2) if g.symmetric else x)
         for law in model.laws:
             n = self.sizes[law.dimension]
             weights = np.array([self.coefficient(model.split(w)[0]) for _, w in law.atoms])
@@ -197,6 +204,12 @@ class _Draw:
             for k, name in enumerate(law.names):
                 levels = np.array([self.coefficient(model.split(vs[k])[0]) for vs, _ in law.atoms])
                 self.leaves[name] = np.diag(levels[places])
+
+    def mean(self, node: mx.Feature) -> float:
+        """The function's mean, which `centred` takes out (zero where it was not asked for)."""
+        f = node.function
+        standard = f if node.deviation == 1 else nonlinearity(f.expr.subs(z, node.deviation * z))
+        return constants(standard).mu0 if entrywise.has_mean(standard) else 0.0
 
     def coefficient(self, c: sp.Expr) -> float:
         return _number(c, self.at)
@@ -223,6 +236,11 @@ class _Draw:
             return total
         if isinstance(node, mx.Product):
             return self.product(node.factors)
+        if isinstance(node, mx.Feature):
+            # The function itself, of the actual entries: the residue is never drawn.
+            scale = self.unit ** float(node.degree)
+            entries = scale * self.value(node.inner)
+            return np.asarray((vectorised(node.function)(entries) - self.mean(node)) / scale)
         assert isinstance(node, mx.Inverse)
         return np.asarray(np.linalg.inv(self.value(node.inner)))
 

@@ -45,7 +45,8 @@ def program(theory: Equivalent) -> str:
     for name in {"np", "dyson_solve", "Any"} & {*names}:
         raise InputError("python", f"a symbol is called {name}, which the program needs", "rename it")
     functionals = {s: sp.Symbol(f"_functional_{k}") for k, (s, _) in enumerate(theory.question.functionals)}
-    value = theory.question.value.xreplace(functionals)
+    held = {s: sp.Float(float(v.mid()), 17) for s, v in theory.constants(64).items()}
+    value = theory.question.value.xreplace(functionals).xreplace(held)
     return _TEMPLATE.format(
         parameters=", ".join(names),
         text=" ".join(theory.question.text.split()).replace("\\", "").replace(chr(34), ""),
@@ -53,7 +54,7 @@ def program(theory: Equivalent) -> str:
         table=repr(theory.table.plain()),
         arrays=", ".join(f"np.asarray({name}, dtype=float)" for name in names) or "np.zeros(())",
         names="".join(f"{name}, " for name in names) + "*_ = (np.ravel(_x) for _x in _given)",
-        coefficients=",\n        ".join(str(c) for c in theory.table.coefficients),
+        coefficients=",\n        ".join(str(c.xreplace(held)) for c in theory.table.coefficients),
         functionals="".join(f"{s.name}, " for s in functionals.values()),
         value=str(value),
     ).strip()

@@ -13,7 +13,7 @@ from typing import Any
 
 import sympy as sp
 
-from bulkedge.theory.equivalents import elimination, matrix_text
+from bulkedge.theory.equivalents import elimination, entrywise, matrix_text
 from bulkedge.theory.equivalents import matrix_expression as mx
 from bulkedge.theory.equivalents.dyson import DysonSystem, dyson_system
 from bulkedge.theory.equivalents.dyson_root import Root, find_root
@@ -52,15 +52,20 @@ class Equivalent:
 
     @property
     def symbols(self) -> tuple[sp.Symbol, ...]:
-        """The declared symbols."""
-        return self.question.model.symbols
+        """The declared symbols (the constants of functions are not declared: they have values)."""
+        held = {c.name for c in self.question.model.constants}
+        return tuple(s for s in self.question.model.symbols if s.name not in held)
+
+    def constants(self, bits: int) -> dict[sp.Symbol, Any]:
+        """mu1 and mu2 of the functions in the expression, as balls."""
+        return {c.symbol: entrywise.enclosed(c, bits) for c in self.question.model.constants}
 
     def root(self, values: Mapping[sp.Symbol, Any], bits: int = 128) -> Root:
         """The enclosed solution at values of all symbols.
 
         Errors: ConvergenceError where the branch is not certain.
         """
-        return find_root(self.system, values, bits)
+        return find_root(self.system, {**values, **self.constants(bits)}, bits)
 
     def enclose(self, values: Mapping[sp.Symbol, Any], digits: int) -> Enclosure:
         """The value to so many digits, with a rigorous bound of its error.

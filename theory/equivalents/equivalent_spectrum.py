@@ -75,6 +75,12 @@ class _Spectrum:
         others = [s.name for s in theory.symbols if s.name != z.name]
         if others:
             raise InputError("set", f"{others[0]} has no value", f"set {others[0]}: a spectrum is one of numbers")
+        for c in theory.question.model.constants:
+            raise InputError(
+                "spectrum",
+                f"{c.name} of {c.function.name} is no rational number, and the polynomial's edges need one",
+                "write s*X*W + t*Z in its place, with Z: n x N, 1 and rational numbers s and t for mu1 and mu2",
+            )
         self.theory, self.z, self.digits = theory, z, digits
         self.bits = ball.bits(digits) + 64
         self.sign, self.mass = self._resolvent()

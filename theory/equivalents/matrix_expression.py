@@ -1,7 +1,8 @@
 """Rational expressions in Gaussian and deterministic matrices: what an equivalent is computed of.
 
 A declared Gaussian matrix has iid centred entries (or is symmetric), a deterministic one a spectral law. An expression
-is a sum, product, transpose or inverse of them; a dimension may be one, so targets, readouts and labels are vectors.
+is a sum, product, transpose or inverse of them; a dimension may be one, so targets, readouts and labels are vectors. A
+function may be applied entrywise to a product (`Feature`).
 All sizes grow together: every matrix is rescaled so that its variance is (a number)/size, and what the rescaling
 leaves, a power of the size, must be the same in all terms of a sum and must cancel in the value that is asked.
 """
@@ -9,11 +10,12 @@ leaves, a power of the size, must be the same in all terms of a sum and must can
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 import sympy as sp
 
+from bulkedge.theory.functions.nonlinearity import Nonlinearity
 from bulkedge.theory.numbers.errors import InputError
 
 ONE = "1"  # the name of dimension one
@@ -90,6 +92,57 @@ class Inverse(Node):
 
 
 @dataclass(frozen=True)
+class HermiteConstant:
+    """mu1 (degree 1) or mu2 (degree 2: all that is left but the mean) of a function, a symbol of the equations."""
+
+    name: str
+    function: Nonlinearity
+    degree: int
+
+    @property
+    def symbol(self) -> sp.Symbol:
+        """Positive where that is known: mu2, and mu1 of a function that is told to be so."""
+        return sp.Symbol(self.name, positive=True) if self.degree == 2 else sp.Symbol(self.name, real=True)
+
+
+@dataclass(frozen=True)
+class Feature(Node):
+    """f(A) entrywise, less its mean: mu1 A + mu2 Z in the theory, the function itself in a simulation.
+
+    `deviation` is that of A's entries; `transposed` says that the residue's transpose is meant; `turned`, that its
+    canonical order is the transposed one. `level` is mu2, or the number mu2^2.
+    """
+
+    function: Nonlinearity
+    inner: Node
+    residue: str
+    transposed: bool
+    turned: bool
+    deviation: sp.Rational
+    linear: HermiteConstant | sp.Rational
+    level: HermiteConstant | sp.Rational
+
+    def equivalent(self) -> Node:
+        """mu1 A + mu2 Z, Z of the residue's own variance."""
+        rest = Leaf(self.rows, self.cols, self.degree, self.residue, self.transposed)
+        slope = self.linear.symbol if isinstance(self.linear, HermiteConstant) else self.linear
+        terms: tuple[tuple[sp.Expr, Node], ...] = ((sp.S.One, rest),)
+        if slope != 0:
+            terms = ((slope / self.deviation, self.inner), *terms)
+        return Sum(self.rows, self.cols, self.degree, terms)
+
+    def residual(self) -> Gaussian:
+        """The declaration of the residue."""
+        sides = (self.cols, self.rows) if self.transposed else (self.rows, self.cols)
+        variance = self.level.symbol**2 if isinstance(self.level, HermiteConstant) else self.level
+        return Gaussian(self.residue, *sides, variance)
+
+    def constants(self) -> tuple[HermiteConstant, ...]:
+        """Those of mu1 and mu2 that are no rational numbers."""
+        return tuple(c for c in (self.linear, self.level) if isinstance(c, HermiteConstant))
+
+
+@dataclass(frozen=True)
 class Functional:
     """What is asked of a matrix: its normalised trace, or the value of a 1 x 1 matrix."""
 
@@ -105,6 +158,8 @@ class Model:
     laws: tuple[SpectralLaw, ...] = ()
     sizes: tuple[tuple[str, sp.Expr], ...] = ()
     symbols: tuple[sp.Symbol, ...] = ()
+    features: tuple[Feature, ...] = ()  # one for every residue
+    constants: tuple[HermiteConstant, ...] = ()  # of the features; their symbols are among `symbols`
 
     def gaussian(self, name: str) -> Gaussian | None:
         """The Gaussian matrix of that name, if it is one."""
@@ -263,6 +318,9 @@ def transposed(model: Model, node: Node) -> Node:
         return Product(node.cols, node.rows, node.degree, factors)
     if isinstance(node, Inverse):
         return Inverse(node.rows, node.cols, node.degree, transposed(model, node.inner))
+    if isinstance(node, Feature):
+        inner = transposed(model, node.inner)
+        return replace(node, rows=node.cols, cols=node.rows, inner=inner, transposed=not node.transposed)
     return node
 
 
@@ -338,27 +396,48 @@ def question(model: Model, value: sp.Expr, functionals: Mapping[sp.Symbol, Funct
         raise InputError(
             "expression", f"the value {how}, not of order one", "give variances such as 1/n, or divide by a dimension"
         )
+    features = tuple({f.residue: f for f in _features([f.matrix for f in used.values()])}.values())
+    constants = tuple(dict.fromkeys(c for f in features for c in f.constants()))
+    model = replace(
+        model,
+        gaussians=model.gaussians + tuple(f.residual() for f in features),
+        symbols=model.symbols + tuple(c.symbol for c in constants),
+        features=features,
+        constants=constants,
+    )
     return Question(model, sp.cancel(scaled_value), tuple(used.items()), text)
+
+
+def _features(nodes: Sequence[Node]) -> tuple[Feature, ...]:
+    found: dict[Node, None] = {}
+    _visit(nodes, found)
+    return tuple(node for node in found if isinstance(node, Feature))
 
 
 def matrices_of(nodes: Sequence[Node]) -> tuple[str, ...]:
     """The names of the declared matrices that occur, in order of occurrence."""
-    found: dict[str, None] = {}
+    found: dict[Node, None] = {}
+    _visit(nodes, found)
+    return tuple(dict.fromkeys(node.name for node in found if isinstance(node, Leaf)))
+
+
+def _visit(nodes: Sequence[Node], found: dict[Node, None]) -> None:
+    """All nodes, in order of occurrence."""
 
     def visit(node: Node) -> None:
-        if isinstance(node, Leaf):
-            found[node.name] = None
+        if node in found:
+            return
+        found[node] = None
         for inner in (
             [n for _, n in node.terms]
             if isinstance(node, Sum)
             else list(node.factors)
             if isinstance(node, Product)
             else [node.inner]
-            if isinstance(node, Inverse)
+            if isinstance(node, Inverse | Feature)
             else []
         ):
             visit(inner)
 
     for node in nodes:
         visit(node)
-    return tuple(found)

@@ -13,13 +13,17 @@ from collections.abc import Iterable, Mapping
 from fractions import Fraction
 
 import sympy as sp
+from sympy.matrices.expressions.applyfunc import ElementwiseApplyFunction
 
+from bulkedge.theory.equivalents import entrywise
 from bulkedge.theory.equivalents import matrix_expression as mx
-from bulkedge.theory.functions import parse
+from bulkedge.theory.functions import catalogue, parse
+from bulkedge.theory.functions.nonlinearity import Nonlinearity, nonlinearity
 from bulkedge.theory.numbers.errors import InputError
+from bulkedge.theory.numbers.symbols import z
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,31}")
-_RESERVED = {"tr", "inv", "let", "value"}
+_RESERVED = {"tr", "inv", "let", "value", "centred"}
 MAX_LENGTH = 6000
 MAX_MATRICES = 24
 MAX_DEPTH = 150
@@ -236,6 +240,7 @@ class _Reader:
         self.dimensions, self.open = dimensions, open_dimensions
         self.named: dict[str, sp.Expr | mx.Node] = {}
         self.functionals: dict[sp.Symbol, mx.Functional] = {}
+        self.features = None if model is None else entrywise.Features(model, {})
 
     def knows(self, label: str) -> bool:
         matrices = set()
@@ -329,15 +334,50 @@ class _Reader:
         return inner
 
     def call(self, node: ast.Call) -> sp.Expr | mx.Node:
-        if not isinstance(node.func, ast.Name) or node.keywords or len(node.args) != 1:
+        label = node.func.id if isinstance(node.func, ast.Name) else ""
+        if label == "centred" and self.features is not None:
+            if len(node.args) != 1 or not isinstance(node.args[0], ast.Call) or node.keywords:
+                raise self.refusal("centred(...) of no function", "write centred(relu(X*W))")
+            return self.entrywise(node.args[0], centred=True)
+        if label and label not in {"tr", "inv"} and not node.keywords and self.features is not None:
+            return self.entrywise(node, centred=False)
+        if not label or node.keywords or len(node.args) != 1:
             raise self.refusal(f"{parse.shorten(ast.unparse(node))} is not understood", "use inv(...) and tr(...)")
-        label = node.func.id
         if label not in {"tr", "inv"}:
             raise self.refusal(f"the function {label} is not understood", "use inv(...) and tr(...)")
         inner = self.read(node.args[0])
         if isinstance(inner, mx.Node):
             return mx.inverted(inner) if label == "inv" else self.functional(mx.trace(inner))
         return inner if label == "tr" else self.reciprocal(inner)
+
+    def entrywise(self, node: ast.Call, centred: bool) -> mx.Node:
+        """relu(X*W), leaky_relu(X*W, 1/100), He(3, X*W): the one argument that holds matrices is the function's z."""
+        label = ast.unparse(node.func)
+        held = [k for k, a in enumerate(node.args) if any(isinstance(n, ast.Name) for n in ast.walk(a))]
+        if label in {"tr", "inv", "centred"} or len(held) != 1 or node.keywords:
+            raise self.refusal(f"{parse.shorten(ast.unparse(node))} is not understood", "write relu(X*W)")
+        if catalogue.entry(label) is None and label not in {*parse.FUNCTIONS, "Heaviside", "He"}:
+            raise self.refusal(f"the function {label} is not understood", "use inv(...), tr(...) or a function's name")
+        inner = self.read(node.args[held[0]])
+        if not isinstance(inner, mx.Node):
+            raise self.refusal(f"{label} of a number", "apply functions to matrices, relu(X*W)")
+        arguments = [ast.Name("z") if k == held[0] else a for k, a in enumerate(node.args)]
+        text = ast.unparse(ast.Call(ast.Name(label), arguments, []))
+        f = nonlinearity(label if len(arguments) == 1 and catalogue.entry(label) else text, self.argument)
+        return self.feature(f, inner, centred)
+
+    def feature(self, f: Nonlinearity, inner: mx.Node, centred: bool) -> mx.Node:
+        """f of a matrix, its mean zero or taken out."""
+        assert self.model is not None
+        assert self.features is not None
+        at = entrywise.core(self.model, inner)
+        g = f if at.deviation == 1 else nonlinearity(f.expr.subs(z, at.deviation * z), self.argument)
+        if not centred and entrywise.has_mean(g):
+            raise self.refusal(
+                f"{f.name} has a mean that is not zero: a term of rank one and of order sqrt(size) beyond all others",
+                "write centred(...) around it, the function less its mean",
+            )
+        return self.features.apply(f, g, inner, at)
 
     def reciprocal(self, value: sp.Expr) -> sp.Expr:
         if value == 0:
@@ -448,6 +488,12 @@ class _Walker:
         if isinstance(e, sp.Inverse):
             inner = self.read(e.arg)
             return mx.inverted(inner) if isinstance(inner, mx.Node) else r.reciprocal(inner)
+        if isinstance(e, ElementwiseApplyFunction):
+            inner = self.read(e.expr)
+            if not isinstance(inner, mx.Node):
+                raise r.refusal("a function of a number", "apply functions to matrices")
+            (slot,) = e.function.variables
+            return r.feature(nonlinearity(e.function.expr.subs(slot, z), "expression"), inner, False)
         if isinstance(e, sp.MatPow):
             inner, exponent = self.read(e.base), e.exp
             if not isinstance(exponent, sp.Integer) or not isinstance(inner, mx.Node):

@@ -156,6 +156,8 @@ class _Builder:
             for j, y in iu.items():
                 self.add(k, j, None, y)
             return {k: one}, {k: -one}
+        if isinstance(node, mx.Feature):
+            return self.build(node.equivalent())
         raise InputError("expression", f"a {type(node).__name__} is not understood", "use + - * .T inv tr")
 
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from bulkedge.numerics.trials.check import Check
     from bulkedge.theory.equivalents.equivalent import Equivalent
     from bulkedge.theory.equivalents.equivalent_spectrum import EquivalentSpectrum, Outlier
+    from bulkedge.theory.equivalents.matrix_expression import Feature
     from bulkedge.theory.numbers.enclosure import Enclosure
 
 
@@ -259,8 +260,10 @@ def equivalent(
 
     (L_0 - S(G)) G = I, the operator-valued Dyson equation of a linearisation u L^-1 v of the expression.
     Valid for: sums, products, transposes and inverses of Gaussian matrices with iid entries (or symmetric ones), of
-    deterministic symmetric matrices that commute, and of scalars; `tr` (normalised) or a 1 x 1 form outside. All sizes
-    grow together; a dimension 1 is one. An inverse must exist where the Gaussian matrices vanish.
+    deterministic symmetric matrices that commute, and of scalars; functions applied entrywise to X*W with entries of
+    size one, tanh(X*W), replaced by mu1 X W + mu2 Z (centred(relu(X*W)): less the mean); `tr` (normalised) or a 1 x 1
+    form outside. All sizes grow together; a dimension 1 is one. An inverse must exist where the Gaussian matrices
+    vanish.
     Shapes/units: sizes are relative, variances are expressions in the dimensions (1/n).
     Accuracy: the solution is enclosed (interval Newton) and its branch certain: the one solution at which the map
     Y -> G E[X Y X*] G* has spectral radius below one; else no value is given (exit status 3).
@@ -320,10 +323,11 @@ def equivalent(
         "digits": digits,
     }
     setting = "all sizes grow together at the given ratios; tr is the normalised trace"
-    notes = (
+    notes: tuple[str, ...] = (
         "derived; limit of large sizes; Gaussian entries (finite-size corrections are of order 1/size)",
         "entries of G that are equal or zero: to 25 digits at two points of the symbols",
     )
+    notes += tuple(_feature_note(f) for f in theory.question.model.features)
     return EquivalentResult(
         inputs,
         setting,
@@ -337,6 +341,24 @@ def equivalent(
         run,
         variable,
         found_spectrum,
+    )
+
+
+def _feature_note(feature: Feature) -> str:
+    """What a function was replaced by."""
+    from bulkedge.theory.equivalents import entrywise
+    from bulkedge.theory.equivalents.matrix_expression import HermiteConstant
+
+    parts = []
+    for name, c in (("mu1", feature.linear), ("mu2", feature.level)):
+        if isinstance(c, HermiteConstant):
+            parts.append(f"{c.name} = {float(entrywise.enclosed(c, 64).mid()):.12g}")
+        else:
+            parts.append(f"{name}{'^2' if name == 'mu2' else ''} = {c}")
+    inner = "A" if feature.deviation == 1 else f"A/({feature.deviation})"
+    return (
+        f"{feature.function.name} of A less its mean: mu1 {inner} + mu2 {feature.residue}, {', '.join(parts)}; "
+        "the few outliers that its even part makes by itself are not in it"
     )
 
 

@@ -240,7 +240,7 @@ def test_sympy_expressions() -> None:
         ("tr(inv(X.T*X + lam)*tr(X.T*X))", "inside a matrix"),
         ("__import__('os').system('true')", "not understood"),
         ("tr(X.H*X)", "transpose is .T"),
-        ("tr(exp(X.T*X))", "exp is not understood"),
+        ("tr(exp(X.T*X))", "no product of two Gaussian"),
         ("let A = X; let A = X.T; tr(A*X)", "has a meaning already"),
         ("tr(inv(X.T*X + lambda))", "write lam"),
         ("tr((X.T*X)**x)", "not declared"),
