@@ -120,6 +120,49 @@ def test_the_search_for_circles_finds_them(tmp_path):
     assert circles(needs(modules(tmp_path))) == {f"bulkedge.theory.{x}" for x in "abc"}
 
 
+# Formulas that have been written again before, as one writes them, with any names and numbers for what they hold.
+ONCE = {
+    "the normal density": ("sp.exp(-(A**2) / 2) / sp.sqrt(2 * sp.pi)", "theory/gaussian/bivariate.py"),
+    "the direction's energy": ("A**2 + B / C", "theory/steps/gradient.py"),
+    "the remainder's variance": ("A * B / C", "theory/steps/gradient.py"),
+}
+# Words of which one must occur for a shape as common as these to be that formula.
+WORDS = {"the direction's energy": ("link", "h1_star", "mu1_star"), "the remainder's variance": ("slope_variance",)}
+
+
+def occurrences(shape: str, root: ast.AST, words: tuple[str, ...]) -> list[int]:
+    """The lines at which an expression has a shape: the same tree, its capital letters standing for anything."""
+    wanted = ast.parse(shape, mode="eval").body
+
+    def same(a: object, b: object) -> bool:
+        if isinstance(a, ast.Name) and a.id.isupper():
+            return True
+        if isinstance(a, ast.AST):
+            return type(a) is type(b) and all(same(getattr(a, k), getattr(b, k)) for k in a._fields if k != "ctx")
+        if isinstance(a, list):
+            return isinstance(b, list) and len(a) == len(b) and all(map(same, a, b))
+        return a == b
+
+    found = [n for n in ast.walk(root) if isinstance(n, ast.expr) and same(wanted, n)]
+    return [n.lineno for n in found if not words or any(word in ast.unparse(n) for word in words)]
+
+
+@pytest.mark.parametrize("name", ONCE)
+def test_a_formula_is_written_once(name):
+    """In theory/ and numerics/; derivations arrive at it by steps of their own."""
+    shape, home = ONCE[name]
+    places = [p for p in SOURCES if p.is_relative_to(ROOT / "theory") or p.is_relative_to(ROOT / "numerics")]
+    found = {str(p.relative_to(ROOT)) for p in places if occurrences(shape, tree(p), WORDS.get(name, ()))}
+    assert found <= {home}
+
+
+def test_the_search_for_formulas_finds_them():
+    text = "v = 1 + step**2 * (second * p.slope_variance / alpha)\nn = sp.exp(-(t**2) / 2) / sp.sqrt(2 * sp.pi)\n"
+    text += "u = pair.link_slope**2 + second / alpha\nother = x**2 + y / z\n"
+    lines = {name: occurrences(shape, ast.parse(text), WORDS.get(name, ())) for name, (shape, _) in ONCE.items()}
+    assert list(lines.values()) == [[2], [3], [1]]
+
+
 FORBIDDEN = {"eval", "exec", "compile", "parse_expr", "parse_latex", "__import__"}
 
 

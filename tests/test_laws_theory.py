@@ -24,7 +24,7 @@ from bulkedge.theory.numbers.enclosure import Enclosure, floor_log10, int_to_tex
 from bulkedge.theory.numbers.errors import InputError, PrecisionError
 from bulkedge.theory.numbers.symbols import z
 from bulkedge.theory.spectra import silverstein
-from bulkedge.theory.steps import alignment, covariance, scaling, spiked_features, target
+from bulkedge.theory.steps import alignment, covariance, gradient, scaling, spiked_features, target
 
 laws = settings(max_examples=20, deadline=None)
 few = settings(max_examples=6, deadline=None)
@@ -300,3 +300,17 @@ def test_cosines_enclose(signal, norm2, error):
     assert abs(float(found.value) - float(signal) / math.sqrt(norm2)) <= float(found.error) + 1e-12
     exact = alignment.cosine(Enclosure(signal, Fraction(0), ""), Enclosure(norm2, Fraction(0), ""), 12)
     assert exact.error <= found.error + Fraction(1, 10**12)
+
+
+@laws
+@given(FRACTIONS, POSITIVE, POSITIVE, POSITIVE, st.integers(2, 10**6))
+def test_the_energy_of_a_gradient_is_the_direction_and_the_rest(m, extra, along, ratio, d):
+    second, n = m**2 + extra, ratio * d
+    # E|X^T y/n|^2 at n samples in d dimensions, `along` = E z^2 y^2, exactly; it is the limit to order 1/n.
+    finite = (1 - 1 / n) * m**2 + (along + (d - 1) * second) / n
+    assert finite - gradient.direction_energy(m, second, ratio) == (along - m**2 - second) / n
+    # With slopes of mean c and variance v the label's power is c^2 + v times as large: c^2 of it lies along u.
+    c, v = Fraction(2, 3), along
+    whole = gradient.direction_energy(c * m, (c**2 + v) * second, ratio)
+    parts = c**2 * gradient.direction_energy(m, second, ratio), gradient.rest_variance(second, v, ratio)
+    assert whole == sum(parts)

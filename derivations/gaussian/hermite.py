@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import sympy as sp
 
 from bulkedge.derivations.engine.derivation import Apply, Derivation, Given, Step, Substitute
+from bulkedge.theory.gaussian.bivariate import normal_density
 from bulkedge.theory.gaussian.hermite import (
     coefficient_statement,
     mehler_statement,
@@ -17,9 +18,9 @@ from bulkedge.theory.gaussian.hermite import (
 from bulkedge.theory.numbers.symbols import k, l, m, rho, z, z1, z2
 
 _t, _s = sp.symbols("t s", real=True)
-_density = sp.exp(-(z**2) / 2) / sp.sqrt(2 * sp.pi)
+_density = normal_density(z)
 _normal_cdf = (1 + sp.erf(_t / sp.sqrt(2))) / 2
-_normal_density = sp.exp(-(_t**2) / 2) / sp.sqrt(2 * sp.pi)
+_normal_density = normal_density(_t)
 
 
 _c, _d = sp.IndexedBase("c"), sp.IndexedBase("d")

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 import sympy as sp
 
 from bulkedge.derivations.engine.derivation import Apply, Derivation, Given, Step, Substitute
+from bulkedge.theory.gaussian.bivariate import normal_density
 from bulkedge.theory.numbers import symbols as s
-from bulkedge.theory.steps.kink import Kink, density, folded_mean, further
+from bulkedge.theory.steps.kink import Kink, folded_mean, further
 from bulkedge.theory.steps.kink import statement as kink_statement
 
 _FURTHER, _SQUARE = kink_statement().lhs, sp.Symbol("f_square")
@@ -44,7 +45,7 @@ def _kink(closed: bool) -> Iterator[Step]:
     values = {below: shift + left * s.y / s.alpha, above: shift + right * s.y / s.alpha}
     moved = (sp.Abs(values[below]) - sp.Abs(values[above])) / 2
     yield Step(moved, Substitute(values), "the own term enters through the one-sided derivatives l and r")
-    front = s.y * (right - left) * density(at)
+    front = s.y * (right - left) * normal_density(at)
     if not closed:
         yield Step(
             kink_statement().rhs,

@@ -7,13 +7,14 @@ from collections.abc import Iterator
 import sympy as sp
 
 from bulkedge.derivations.engine.derivation import Derivation, Given, Step, Substitute
+from bulkedge.theory.gaussian.bivariate import normal_density
 from bulkedge.theory.numbers.symbols import lam, mu1, v, z
 from bulkedge.theory.steps import spiked_features as sf
 
 _c = sf.coefficient
 _star = sf.link_coefficient
 _s = sp.Symbol("s", real=True)  # t/b
-_density = sp.exp(-(z**2) / 2) / sp.sqrt(2 * sp.pi)
+_density = normal_density(z)
 
 
 def _direction() -> Iterator[Step]:

@@ -34,6 +34,7 @@ from numpy.typing import NDArray
 from bulkedge.numerics.risk.batch_spectrum import ISOTROPIC, BatchSpectrum, batch_spectrum
 from bulkedge.numerics.risk.conditional import NODES, ConditionalRisk, anderson, gauss_nodes, local_moments
 from bulkedge.theory.numbers.errors import ConvergenceError, InputError
+from bulkedge.theory.steps.gradient import direction_energy, rest_variance
 
 Array = NDArray[np.float64]
 Function = Callable[[Array], Array]
@@ -128,10 +129,10 @@ def one_step_groups(
     shift = pair.mu0 if readout == "constant" else 0.0
     mean = pair.link_mean - shift
     second = pair.link_second - 2 * shift * pair.link_mean + shift**2 + noise**2
-    norm = math.sqrt(pair.link_slope**2 + second / alpha)
+    norm = math.sqrt(direction_energy(pair.link_slope, second, alpha))
     spike = scaled * pair.mu1 * norm
     still = (1 + scaled * mean * pair.curvature) ** 2
-    moved = scaled**2 * second * pair.slope_variance / alpha
+    moved = scaled**2 * rest_variance(second, pair.slope_variance, alpha)
     c2 = still + moved
     kappa_, weights = gauss_nodes(1, count)
     kappa = kappa_[:, 0]

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from bulkedge.numerics.risk.conditional import anderson, gauss_nodes, local_moments
 from bulkedge.numerics.risk.conditional_limit import Pair
 from bulkedge.theory.numbers.errors import ConvergenceError, InputError
+from bulkedge.theory.steps.gradient import direction_energy, rest_variance
 
 Array = NDArray[np.float64]
 
@@ -91,8 +92,8 @@ def spiked_features_risk(
         raise InputError("step", "or noise is not finite", "give finite numbers")
     divisor = 1.0 if recorded else width
     second = pair.link_second + noise**2
-    norm = math.sqrt(pair.link_slope**2 + second / step_samples)
-    r, c2 = step * pair.mu1 * norm, 1 + step**2 * second * pair.slope_variance / step_samples
+    norm = math.sqrt(direction_energy(pair.link_slope, second, step_samples))
+    r, c2 = step * pair.mu1 * norm, 1 + step**2 * rest_variance(second, pair.slope_variance, step_samples)
     gamma = pair.link_slope / norm
     rho = math.sqrt(1 - gamma**2)
     kappa, w = gauss_nodes(1, count)

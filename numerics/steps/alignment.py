@@ -20,8 +20,9 @@ from scipy.special import erf, ndtri
 
 from bulkedge.numerics.functions.functions import constants, vectorised
 from bulkedge.theory.functions.nonlinearity import Nonlinearity
+from bulkedge.theory.gaussian.bivariate import normal_density
 from bulkedge.theory.steps.directions import further_orders
-from bulkedge.theory.steps.kink import Kink, crossing, density, kinks
+from bulkedge.theory.steps.kink import Kink, crossing, kinks
 
 Floats = NDArray[np.float64]
 Function = Callable[[Floats], Floats]
@@ -185,7 +186,7 @@ def further_direction(
     """T6's F(y, q) of the left vector a^k |a| and its derivative in q (twin of theory.steps.kink.further)."""
     sides = [
         (
-            [(n, c, sign * float(density(kink.at)) / 2 * float(x) * e**j) for (n, j, c), x in terms.items()],
+            [(n, c, sign * float(normal_density(kink.at)) / 2 * float(x) * e**j) for (n, j, c), x in terms.items()],
             e * float(kink.at),
             float(side[0]),
         )

@@ -19,6 +19,7 @@ from bulkedge.theory.gaussian.hermite import coefficient
 from bulkedge.theory.numbers.symbols import e as e_symbol
 from bulkedge.theory.numbers.symbols import mu1 as mu1_symbol
 from bulkedge.theory.numbers.symbols import v as v_symbol
+from bulkedge.theory.steps.gradient import direction_energy, rest_variance
 from bulkedge.theory.steps.spiked_features import READINGS, left_direction, number_of_spikes, spike_exponent, t
 from bulkedge.theory.steps.spiked_features import coefficient as c_symbol
 
@@ -66,8 +67,8 @@ def spiked_features(
     """
     p = pair(activation, link)
     second = p.link_second + noise**2
-    norm = math.sqrt(p.link_slope**2 + second / alpha)
-    v, e = second * p.slope_variance / alpha, p.link_mean * p.curvature
+    norm = math.sqrt(direction_energy(p.link_slope, second, alpha))
+    v, e = rest_variance(second, p.slope_variance, alpha), p.link_mean * p.curvature
     count = number_of_spikes(exponent)
     shown = min(count.order, LISTED)
     values = {i: float(coefficient(activation, i, "probabilist").enclosure) for i in range(1, 2 * shown + 1)}
@@ -115,8 +116,8 @@ def loss_drops(
     M1, M2 = traces(psi1, psi2, lam, f.mu1, f.mu2)
     p = pair(activation, link)
     second = p.link_second + noise**2
-    b = math.sqrt(p.link_slope**2 + second / alpha)
-    v = second * p.slope_variance / alpha
+    b = math.sqrt(direction_energy(p.link_slope, second, alpha))
+    v = rest_variance(second, p.slope_variance, alpha)
     rho = p.link_slope / b
     order = max(present, default=0)
     components = [float(coefficient(link, i, "probabilist").enclosure) * rho**i for i in range(1, order + 1)]

@@ -23,6 +23,7 @@ import sympy as sp
 from flint import fmpz
 
 from bulkedge.theory.functions.nonlinearity import Nonlinearity
+from bulkedge.theory.gaussian.bivariate import normal_density
 from bulkedge.theory.gaussian.gaussian_terms import Term, parts
 
 Combination = dict[sp.Expr, sp.Expr]  # transcendental basis element -> coefficient (rational wherever possible)
@@ -187,7 +188,7 @@ def _polynomial_moments(
             _add(mass, sp.S.One, sp.Rational(1, 2))
             continue
         _add(mass, sp.erf(end / sp.sqrt(2)), sign / 2)
-        density = sp.exp(-(end**2) / 2) / _ROOT_2PI
+        density = normal_density(end)
         powers = [sp.S.Zero]  # of the density in E[z^n]
         for n in range(1, top + 1):
             powers.append(_reduce(-sign * end ** (n - 1) + (n - 1) * (powers[n - 2] if n > 1 else sp.S.Zero)))
@@ -258,7 +259,7 @@ def closed_moments(f: Nonlinearity, degree: int) -> tuple[sp.Expr, ...]:
             for basis, coefficient in combination.items():
                 _add(total, basis, coefficient)
     for delta in f.deltas:
-        density = sp.exp(-(delta.at**2) / 2) / _ROOT_2PI
+        density = normal_density(delta.at)
         values = hermite_values(delta.at, degree + delta.order)
         for k, total in enumerate(totals):
             _add(total, density, _reduce(delta.weight * values[k + delta.order]))

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import sympy as sp
 
 from bulkedge.theory.functions.nonlinearity import Nonlinearity, value_at
+from bulkedge.theory.gaussian.bivariate import normal_density
 from bulkedge.theory.gaussian.gaussian import Term, moments, parts
 from bulkedge.theory.numbers.symbols import k, z
 
@@ -63,10 +64,6 @@ def _hermite_at(b: sp.Expr, offset: int) -> General:
     return General(at_zero, zero, offset) if offset % 2 == 0 else General(zero, at_zero, offset)
 
 
-def _density(b: sp.Expr) -> sp.Expr:
-    return sp.exp(-(b**2) / 2) / sp.sqrt(2 * sp.pi)
-
-
 def _piecewise_polynomial(f: Nonlinearity) -> General:
     """The polynomial addends of every piece, by the jumps of their derivatives."""
     polynomials = []
@@ -87,7 +84,7 @@ def _piecewise_polynomial(f: Nonlinearity) -> General:
             jump = value_at(difference, b)
             difference = sp.diff(difference, z)
             if jump != 0:
-                total = total.plus(_hermite_at(b, i + 1).times(jump * _density(b)))
+                total = total.plus(_hermite_at(b, i + 1).times(jump * normal_density(b)))
     return total
 
 
@@ -134,7 +131,7 @@ def _half_exponential(term: Term) -> General | None:
     for end, sign in ((term.upper, 1), (term.lower, -1)):
         if end.is_infinite:
             continue
-        weight = -sign * sp.exp(s * end) * _density(end)
+        weight = -sign * sp.exp(s * end) * normal_density(end)
         if end == 0:
             body = s ** (k - 1 - 2 * _i) * (-1) ** _i * sp.factorial2(2 * _i - 1)
             even += weight * sp.Sum(body, (_i, 0, k / 2 - 1))
@@ -213,7 +210,7 @@ def general_moment(f: Nonlinearity) -> sp.Expr | None:
         total = total.plus(general)
     for delta in f.deltas:
         value = _hermite_at(delta.at, -delta.order)
-        total = total.plus(value.times(delta.weight * _density(delta.at)))
+        total = total.plus(value.times(delta.weight * normal_density(delta.at)))
     even, odd = (sp.factor_terms(_signs_resolved(e, s)) for e, s in ((total.even, 1), (total.odd, -1)))
     first = moments(f, total.start) if total.start else ()
     return _assembled(first[: total.start], even, odd)

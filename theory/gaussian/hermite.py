@@ -18,6 +18,7 @@ import sympy as sp
 
 from bulkedge.theory.functions.nonlinearity import Nonlinearity
 from bulkedge.theory.functions.parse import choice, shorten
+from bulkedge.theory.gaussian.bivariate import normal_density
 from bulkedge.theory.gaussian.gaussian import enclose, moment, product
 from bulkedge.theory.gaussian.general_term import general_moment
 from bulkedge.theory.numbers import ball
@@ -204,7 +205,7 @@ _c_f, _c_g = sp.IndexedBase("c"), sp.IndexedBase("d")
 def coefficient_statement() -> sp.Eq:
     """H1: the orthonormal coefficient."""
     z = sp.Symbol("z", real=True)
-    density = sp.exp(-(z**2) / 2) / sp.sqrt(2 * sp.pi)
+    density = normal_density(z)
     integral = sp.Integral(_f(z) * sp.hermite_prob(k_symbol, z) * density, (z, -sp.oo, sp.oo))
     return sp.Eq(_c_f[k_symbol], integral / sp.sqrt(sp.factorial(k_symbol)))
 
@@ -221,7 +222,7 @@ def tail_statement() -> sp.LessThan:
     c0, c1, c2, r = sp.symbols("c0 c1 c2 R", positive=True)
     z = sp.Symbol("z", real=True)
     h = c0 + c1 * r - (sp.Rational(1, 2) - c2) * r**2 + k_symbol * sp.log(r)
-    density = sp.exp(-(z**2) / 2) / sp.sqrt(2 * sp.pi)
+    density = normal_density(z)
     tail = sp.Integral(sp.Abs(_f(z) * sp.hermite_prob(k_symbol, z)) * density, (z, r, sp.oo))
     return sp.Le(tail, sp.exp(h) / (sp.sqrt(2 * sp.pi) * -sp.diff(h, r)), evaluate=False)
 

@@ -11,7 +11,7 @@ import sympy as sp
 from bulkedge.theory.functions.nonlinearity import Nonlinearity
 from bulkedge.theory.kernels.kernel import dual, dual_of_correlation
 from bulkedge.theory.numbers.statement import Statement
-from bulkedge.theory.numbers.symbols import q11, q12, q22, rho
+from bulkedge.theory.numbers.symbols import q11, q12, q22
 
 # What multiplies x.x' kappa' in the tangent kernel: the variance of the readout's entries.
 readout_variance = sp.Symbol("v_a", positive=True)
@@ -56,11 +56,6 @@ def tangent_kernel(f: Nonlinearity) -> sp.Expr | None:
 # ---- the statements, as SymPy ------------------------------------------------------------------------------------
 
 _kappa = sp.Function("kappa")
-
-
-def price_statement() -> sp.Eq:
-    """K3: kappa' is the dual kernel of sigma' (Price), at unit variances."""
-    return sp.Eq(sp.Derivative(_kappa(rho), rho), sp.Function("kappa_1")(rho))
 
 
 def tangent_statement() -> sp.Eq:

@@ -17,6 +17,7 @@ import sympy as sp
 from bulkedge.theory.functions.growth import SQUARE_INTEGRABLE
 from bulkedge.theory.functions.nonlinearity import Delta, Nonlinearity, Piece, product
 from bulkedge.theory.functions.polynomial import multiplied_out
+from bulkedge.theory.gaussian.bivariate import normal_density
 from bulkedge.theory.gaussian.gaussian import best_enclosure, expectation, moment
 from bulkedge.theory.gaussian.hermite import general_term
 from bulkedge.theory.gaussian.terms import dual_of_delta, dual_of_deltas, dual_of_terms, swapped, terms, tidied
@@ -292,12 +293,12 @@ def _delta_near_one(a: Delta, g: Nonlinearity, top: int, y: sp.Symbol) -> sp.Exp
     t = a.at
     mean, sd = -(y**2) * t, y * sp.sqrt(2 - y**2)
     right, left = _sides(g, t)
-    density = sp.exp(-(t**2) / 2) / sp.sqrt(2 * sp.pi)
+    density = normal_density(t)
     at = y * t / sp.sqrt(2 - y**2)
     whole: list[sp.Expr] = [sp.Integer(1), mean]
     above: list[sp.Expr] = [
         (1 - sp.erf(at / sp.sqrt(2))) / 2,
-        mean * (1 - sp.erf(at / sp.sqrt(2))) / 2 + sd * sp.exp(-(at**2) / 2) / sp.sqrt(2 * sp.pi),
+        mean * (1 - sp.erf(at / sp.sqrt(2))) / 2 + sd * normal_density(at),
     ]
     for n in range(2, top + 1):
         whole.append(mean * whole[-1] + (n - 1) * sd**2 * whole[-2])
@@ -334,14 +335,6 @@ _c = sp.IndexedBase("c")
 def series_statement() -> sp.Eq:
     """K1: the dual activation and its series, sum of c_k^2 rho^k."""
     return sp.Eq(_E(_sigma(z1) * _sigma(z2)), sp.Sum(_c[k] ** 2 * rho**k, (k, 0, sp.oo)))
-
-
-def tail_bound() -> sp.LessThan:
-    """K1: the tail of the series after degree K."""
-    K = sp.Symbol("K", integer=True, nonnegative=True)
-    tail = sp.Sum(_c[k] ** 2 * rho**k, (k, K + 1, sp.oo))
-    left_out = _E(_sigma(z1) ** 2) - sp.Sum(_c[k] ** 2, (k, 0, K))
-    return sp.Le(sp.Abs(tail), sp.Abs(rho) ** (K + 1) * left_out, evaluate=False)
 
 
 STATEMENTS = (

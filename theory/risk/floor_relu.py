@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sympy as sp
 
+from bulkedge.theory.gaussian.bivariate import normal_density
 from bulkedge.theory.numbers.statement import Erratum, Statement
 from bulkedge.theory.numbers.symbols import d, z
 
@@ -44,7 +45,7 @@ def statement() -> sp.Eq:
 
 def _mean(expression: sp.Expr) -> sp.Expr:
     """E over the standard Gaussian of polynomials times sines."""
-    density = sp.exp(-(z**2) / 2) / sp.sqrt(2 * sp.pi)
+    density = normal_density(z)
     return sp.simplify(sp.integrate(sp.expand(expression) * density, (z, -sp.oo, sp.oo)))
 
 

@@ -26,6 +26,7 @@ from bulkedge.theory.numbers.enclosure import Enclosure
 from bulkedge.theory.numbers.errors import InputError, PrecisionError
 from bulkedge.theory.numbers.statement import SPIKED_WEIGHTS, Erratum, Statement
 from bulkedge.theory.numbers.symbols import alpha, beta, d, eta, zeta
+from bulkedge.theory.steps.gradient import direction_energy, rest_variance
 
 # Moments sigma_k = E[sigma He_k] and g_k = E[g He_k] (convention `moment`; c1 = sigma_1, mu_k* = g_k).
 act = sp.symbols("sigma_0:6", real=True)
@@ -145,17 +146,17 @@ def scaling(quantity: str) -> sp.Expr:
 
 def conditional_strength() -> sp.Expr:
     """G2: given the batch the spike lies along u = X^T y/n with strength (eta^2/d)(c1^2/beta^2)|u|^2, in the limit."""
-    return eta**2 / d * act[1] ** 2 / beta**2 * (link[1] ** 2 + label2 / alpha)
+    return eta**2 / d * act[1] ** 2 / beta**2 * direction_energy(link[1], label2, alpha)
 
 
 def conditional_cosine() -> sp.Expr:
     """G2: cos^2(u, w*) -> mu1*^2/(mu1*^2 + E y^2/alpha)."""
-    return link[1] ** 2 / (link[1] ** 2 + label2 / alpha)
+    return link[1] ** 2 / direction_energy(link[1], label2, alpha)
 
 
 def conditional_bulk() -> sp.Expr:
     """G2: the bulk beside that spike, on average over batches: 1 + (eta^2/d^2) Var(sigma') E y^2/(alpha beta^2)."""
-    return 1 + eta**2 / d**2 * (slope2 - act[1] ** 2) * label2 / (alpha * beta**2)
+    return 1 + eta**2 / d**2 * rest_variance(label2, slope2 - act[1] ** 2, alpha) / beta**2
 
 
 def conditional_statement() -> sp.Eq:

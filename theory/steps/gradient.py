@@ -7,6 +7,8 @@ vanishing operator norm at eta = Theta(1), but column j keeps the energy eta^2 a
 
 from __future__ import annotations
 
+from typing import Any
+
 import sympy as sp
 
 from bulkedge.theory.numbers.statement import Statement
@@ -24,13 +26,29 @@ def label_second_moment() -> sp.Expr:
     return mu0_star**2 + mu1_star**2 + mu2_star**2 + s_eps**2
 
 
+def direction_energy(mean1: Any, second: Any, ratio: Any) -> Any:
+    """m^2 + E y^2/alpha, m = E z y: |u|^2 in the limit, u = (1/n1) X^T y. For symbols, floats and arrays alike.
+
+    The one place of the formula; every reading and every scaling calls it with its own names. Source: O2, G2.
+    """
+    return mean1**2 + second / ratio
+
+
+def rest_variance(second: Any, slope_variance: Any, ratio: Any) -> Any:
+    """E y^2 Var(sigma'(z))/alpha: the remainder's variance. For symbols, floats and arrays alike.
+
+    The one place of the formula. Source: O1, G1.
+    """
+    return second * slope_variance / ratio
+
+
 def direction_norm2() -> sp.Expr:
     """|u|^2 -> mu1*^2 + E y^2/alpha, u = (1/n1) X^T y, alpha = n1/d.
 
     From E|u|^2 = ((n1 - 1)/n1)|E x y|^2 + (1/n1) E|x|^2 y^2.
     Source: O2, G2.
     """
-    return mu1_star**2 + label_second_moment() / alpha
+    return direction_energy(mu1_star, label_second_moment(), alpha)
 
 
 def spike_strength() -> sp.Expr:
@@ -56,7 +74,7 @@ def noise_variance() -> sp.Expr:
     cross terms of two samples are O(1/d), and so is the own output's part.
     Source: O1; also G1 `full`, M1, T2.
     """
-    return label_second_moment() * (slope2 - mu1**2) / alpha
+    return rest_variance(label_second_moment(), slope2 - mu1**2, alpha)
 
 
 def remainder_energy() -> sp.Expr:

@@ -26,6 +26,7 @@ from typing import Any
 import sympy as sp
 
 from bulkedge.theory.functions.nonlinearity import Nonlinearity, value_at
+from bulkedge.theory.gaussian.bivariate import normal_density
 from bulkedge.theory.numbers import symbols as s
 from bulkedge.theory.numbers.ball import sign as sign_of
 from bulkedge.theory.numbers.errors import InputError
@@ -76,11 +77,6 @@ def kinks(sigma: Nonlinearity, order: int) -> tuple[Kink, ...]:
     return tuple(found)
 
 
-def density(at: Any) -> sp.Expr:
-    """The standard normal density."""
-    return sp.exp(-(at**2) * sp.Rational(1, 2)) / sp.sqrt(2 * sp.pi)
-
-
 def crossing(kink: Kink, side: tuple[Any, ...], k: int) -> Terms:
     """C_k of one side over phi(b), as a polynomial in p, e and y/alpha, homogeneous of degree k >= 1.  Source: T6."""
     phi = [sp.Integer(1), -kink.at]  # phi(b + x)/phi(b) = exp(-b x - x^2/2)
@@ -115,7 +111,7 @@ def crossing_moment(kink: Kink, k: int, b: int, c: int) -> sp.Expr:
             if j <= b and i <= c:  # p^n = (A + e b + (y/alpha) s)^n: powers k - b - c, b - j, c - i
                 ways = comb(n, b - j) * comb(n - b + j, c - i)
                 total += value * ways * kink.at ** (b - j) * side[0] ** (c - i)
-    return total * factorial(k - b - c) * factorial(b) * factorial(c) * density(kink.at) / 2
+    return total * factorial(k - b - c) * factorial(b) * factorial(c) * normal_density(kink.at) / 2
 
 
 def further(found: Collection[Kink], k: int, mu1: Any, e: Any) -> sp.Expr:
@@ -130,7 +126,7 @@ def further(found: Collection[Kink], k: int, mu1: Any, e: Any) -> sp.Expr:
         for sign, side in kink.sides:
             p = mu1 * s.q + e * kink.at + side[0] * s.y / s.alpha
             for (n, j, c), value in crossing(kink, side, k).items():
-                total += sign * density(kink.at) / 2 * value * e**j * (s.y / s.alpha) ** c * signed_mean(n, p)
+                total += sign * normal_density(kink.at) / 2 * value * e**j * (s.y / s.alpha) ** c * signed_mean(n, p)
     return s.y * total
 
 
@@ -200,7 +196,7 @@ def square(found: Collection[Kink], continuous: tuple[Any, Any, Any], mu1: Any, 
     total = mu1 * s.q * plain + e * with_G + s.y / s.alpha * with_own
     for kink in found:
         middle = mu1 * s.q + e * kink.at + (kink.left[0] + kink.right[0]) * s.y / (2 * s.alpha)
-        total += kink.height * density(kink.at) * middle
+        total += kink.height * normal_density(kink.at) * middle
     return s.y * total
 
 
@@ -212,7 +208,7 @@ def statement() -> sp.Eq:
     at, left, right = sp.symbols("b l r", real=True)
     E, shift = sp.Function("E"), s.mu1 * s.q + s.e * at + s.xi
     means = E(sp.Abs(shift + left * s.y / s.alpha)) - E(sp.Abs(shift + right * s.y / s.alpha))
-    return sp.Eq(sp.Function("F")(s.y, s.q), s.y * (right - left) * density(at) / 2 * means)
+    return sp.Eq(sp.Function("F")(s.y, s.q), s.y * (right - left) * normal_density(at) / 2 * means)
 
 
 def _at(derivatives: tuple[Any, ...], i: int) -> Any:

@@ -16,6 +16,7 @@ from bulkedge.theory.functions.parse import choice, shorten
 from bulkedge.theory.numbers import symbols as s
 from bulkedge.theory.numbers.errors import InputError
 from bulkedge.theory.numbers.statement import TWO_STEPS, Statement
+from bulkedge.theory.steps.gradient import direction_energy
 
 HALF = Fraction(1, 2)
 READOUTS = {"gaussian": None, "uniform": None, "rademacher": 2, "constant": 1}  # law -> distinct non-zero values
@@ -51,7 +52,7 @@ def learned_length2(batch: str) -> sp.Expr:
     check_batch(batch)
     total = s.eta1 + s.eta2
     noise = total**2 if batch == "reused" else s.eta1**2 + s.eta2**2
-    return s.mu1**2 * (s.mu1_star**2 * total**2 + noise * s.m2 / s.alpha)
+    return s.mu1**2 * direction_energy(s.mu1_star * total, noise * s.m2, s.alpha)
 
 
 def reused_length2() -> sp.Expr:

@@ -12,12 +12,6 @@ from bulkedge.theory.numbers import symbols as s
 from bulkedge.theory.numbers.statement import TWO_STEPS, Statement
 
 
-def left_gram(i: sp.Expr = s.k, k: sp.Expr = s.l) -> sp.Expr:
-    """l_i.l_k -> N^(-(i+k)/2) E[A^(i+k+2)], A = sqrt(N) a_j.  Source: T4."""
-    power = i + k
-    return s.N ** (-power / 2) * sp.Function("E")(s.A ** (power + 2))
-
-
 def two_strengths(left: sp.Matrix, right: sp.Matrix) -> tuple[sp.Expr, sp.Expr]:
     """Both squared strengths of two spikes, larger first: (T +- sqrt(T^2 - 4 D))/2, T = tr(LR), D = det(LR).
 

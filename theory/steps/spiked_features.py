@@ -106,13 +106,6 @@ def direction_statement() -> sp.Eq:
     return sp.Eq(sp.Function("p_2")(t), sp.factor(left_direction(2, "full").subs(e, 0)))
 
 
-def strength2(index: int) -> sp.Expr:
-    """E p_k(t)^2/E (mu1 t)^(2k), as if c_k = 1: how much `full` adds to the k-th spike's energy (centred link)."""
-    square = sp.Poly(sp.expand(_plain(index, "full") ** 2), t)
-    total = sp.Add(*(c * sp.factorial2(p - 1) * b**p for (p,), c in square.terms() if p % 2 == 0))
-    return sp.expand(total / (mu1 ** (2 * index) * b ** (2 * index) * sp.factorial2(2 * index - 1)))
-
-
 def _plain(index: int, reading: str) -> sp.Expr:
     """p_k without its activation coefficient: (mu1 t)^k or E_xi (mu1 t + xi)^k (centred link)."""
     if reading == "rank_one":

@@ -16,6 +16,7 @@ from bulkedge.theory.equivalents.equivalent import Equivalent, declare, read, va
 from bulkedge.theory.numbers import ball
 from bulkedge.theory.numbers.enclosure import Enclosure
 from bulkedge.theory.numbers.symbols import alpha, mu1_star
+from bulkedge.theory.steps.gradient import direction_energy
 
 _SOURCE = "derived here (E6, E7)"
 _ALPHA, _L = 2, 1
@@ -58,7 +59,9 @@ def _preconditioned(constants: Mapping[sp.Symbol, sp.Expr]) -> Enclosure:
 
 def _plain(constants: Mapping[sp.Symbol, sp.Expr]) -> Enclosure:
     """The step without preconditioner: mu1*^2/|u|^2, |u|^2 = mu1*^2 + E y^2/alpha."""
-    return _enclosed((mu1_star**2 / (mu1_star**2 + es.second_moment / alpha)).subs({alpha: _ALPHA, **constants}))
+    return _enclosed(
+        (mu1_star**2 / direction_energy(mu1_star, es.second_moment, alpha)).subs({alpha: _ALPHA, **constants})
+    )
 
 
 def _anisotropic(tau: sp.Expr) -> Enclosure:

@@ -83,10 +83,6 @@ def _kernel_outlier(population_value: float) -> float:
     return float(law.outlier(population_value))
 
 
-def _kernel_edge() -> float:
-    return conjugate_kernel(_SPIKE_WIDE, _SPIKE_DEEP, _MU1, _C2).edges[-1][1]
-
-
 def _kernel_spike() -> float:
     found = conjugate_kernel_spike(_SPIKE_WIDE, _MU1, _C2, _C2)
     assert found is not None

@@ -9,13 +9,13 @@ import pytest
 import sympy as sp
 
 from bulkedge.theory.functions.nonlinearity import Nonlinearity, nonlinearity
+from bulkedge.theory.gaussian.bivariate import normal_density
 from bulkedge.theory.gaussian.moments import Moments
 from bulkedge.theory.numbers import symbols as s
 from bulkedge.theory.numbers.errors import InputError
 from bulkedge.theory.steps.kink import (
     Kink,
     crossing_moment,
-    density,
     folded_mean,
     further,
     further_vanishes,
@@ -145,7 +145,7 @@ def test_without_the_own_term_the_deltas_are_paired(spec: str, k: int) -> None:
     sigma, x = nonlinearity(spec), sp.Symbol("x", real=True)
     for b in range(min(k, 3) + 1):
         paired = sum(
-            d.weight * (-1) ** d.order * sp.diff(x**b * density(x), x, d.order).subs(x, d.at)
+            d.weight * (-1) ** d.order * sp.diff(x**b * normal_density(x), x, d.order).subs(x, d.at)
             for d in sigma.derivative(k + 1).deltas
         )
         assert sp.simplify(paired - sum(crossing_moment(kink, k, b, 0) for kink in kinks(sigma, k))) == 0
