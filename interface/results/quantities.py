@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any, ClassVar, NoReturn
 
 from bulkedge.results.number import Number
 
@@ -84,11 +84,13 @@ class Point(Quantities):
 
 
 class Row(Quantities):
-    """A row whose `value` has its `error` and `exact` beside it; another number x has x_error (or x_sd)."""
+    """A row whose `main` number has its `error` beside it (and `exact` beside a `value`); any other x has x_error."""
+
+    main: ClassVar[str] = "value"
 
     def __getattr__(self, name: str) -> Any:
-        if name in ("error", "exact") and "value" in self:
-            return getattr(self["value"], name)
+        if name in ("error", "exact") and self.main in self:
+            return getattr(self[self.main], name)
         return super().__getattr__(name)
 
 
@@ -130,7 +132,7 @@ def _fields(group: Quantities, errors: dict[str, Any], exact: dict[str, Any]) ->
     for name, value in group.items():
         if isinstance(value, Number):
             if isinstance(group, Row):
-                found |= _with_error(name, value)
+                found |= _with_error(name, value, group.main)
             else:
                 found[name], errors[name], exact[name] = value.decimal(), value.bound(), value.expression()
         elif isinstance(value, Quantities):
@@ -146,10 +148,11 @@ def _fields(group: Quantities, errors: dict[str, Any], exact: dict[str, Any]) ->
     return found
 
 
-def _with_error(name: str, number: Number) -> dict[str, Any]:
-    if name == "value":
-        return {"exact": number.expression(), "value": number.decimal(), "error": number.bound()}
-    return {name: number.decimal(), f"{name}_{'sd' if number.measured else 'error'}": number.bound()}
+def _with_error(name: str, number: Number, main: str) -> dict[str, Any]:
+    if name != main:
+        return {name: number.decimal(), f"{name}_{'sd' if number.measured else 'error'}": number.bound()}
+    beside = {"exact": number.expression()} if name == "value" else {}
+    return {**beside, name: number.decimal(), "error": number.bound()}
 
 
 def _level(name: str, group: Quantities, errors: dict[str, Any], exact: dict[str, Any]) -> dict[str, Any]:

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from bulkedge.arguments import Count, Formula, Function, Numeric, Real, read
+from bulkedge.results.number import Number
+from bulkedge.results.quantities import Flat, Multiplicity, Row, Worst, row
 from bulkedge.results.result import Result, Table
 
 if TYPE_CHECKING:
@@ -29,60 +31,37 @@ class SpectrumResult(Result):
     spike: float
     leading: Leading
 
-    def payload(self) -> dict[str, Any]:
-        """`top`, `second`, `linear`, `eigenvalues` (with multiplicities), `errors`, `truncation`."""
+    def quantities(self) -> dict[str, Any]:
+        """`top`, `second`, `linear`, `eigenvalues` (with multiplicities), `truncation`."""
         x = self.leading
+        weights = Worst({str(l): Number.of(w, x.weight_error) for l, w in x.weights})
         return {
             "activation": x.activation.name,
-            "top": {
-                "eigenvalue": _decimal(x.top.value),
-                "error": _error(x.top.error),
-                "multiplicity": str(x.top.multiplicity),
-                "sector": x.top.sector,
-                "parity": x.top.parity,
-                "weights": {str(l): _decimal(w) for l, w in x.weights},
-            },
-            "second": _decimal(x.second.value),
-            "linear": {"aligned": _decimal(x.aligned.value), "orthogonal": _decimal(x.orthogonal.value)},
-            "eigenvalues": [
-                {
-                    "value": _decimal(v.value),
-                    "error": _error(v.error),
-                    "multiplicity": str(v.multiplicity),
-                    "sector": v.sector,
-                    "parity": v.parity,
-                }
-                for v in x.listed
-            ],
-            "errors": {
-                "second": _error(x.second.error),
-                "aligned": _error(x.aligned.error),
-                "orthogonal": _error(x.orthogonal.error),
-                "weights": _error(x.weight_error),
-            },
+            "top": Top({"eigenvalue": _number(x.top), **_place(x.top), "weights": weights}),
+            "second": _number(x.second),
+            "linear": Flat({"aligned": _number(x.aligned), "orthogonal": _number(x.orthogonal)}),
+            "eigenvalues": [Row({"value": _number(v), **_place(v)}) for v in x.listed],
             "truncation": x.degree,
         }
 
     def tables(self) -> tuple[Table, ...]:
         """The eigenvalues, then the top eigenfunction's weights."""
         x = self.leading
-        rows = [_row("top", x.top), _row("second", x.second)]
-        rows += [_row("linear, along w*", x.aligned), _row("linear, orthogonal to w*", x.orthogonal)]
-        rows += [_row(f"sector {v.sector}, parity {v.parity}", v) for v in x.listed]
+        listed = [_row("top", x.top), _row("second", x.second)]
+        listed += [_row("linear, along w*", x.aligned), _row("linear, orthogonal to w*", x.orthogonal)]
+        listed += [_row(f"sector {v.sector}, parity {v.parity}", v) for v in x.listed]
         title = f"{x.activation.name}, d = {self.dimension}, A = {self.bulk:g}, B = {self.spike:g}"
-        weights = tuple((str(l), _decimal(w)) for l, w in x.weights)
+        weights = tuple((l, w.decimal(), w.bound()) for l, w in self.top.weights.items())
         return (
-            Table(("eigenvalue of", "value", "error", "multiplicity"), tuple(rows), title),
-            Table(("degree", "weight"), weights, "top eigenfunction"),
+            Table(("eigenvalue of", "value", "error", "multiplicity"), tuple(listed), title),
+            Table(("degree", "weight", "error"), weights, "top eigenfunction"),
         )
 
     def latex(self) -> str:
         """The top eigenvalue and its eigenfunction."""
-        from bulkedge.derivations.engine.latex import decimal
-
         shown = [(l, w) for l, w in self.leading.weights if abs(w) >= 5e-5]
         terms = " ".join(f"{'-' if w < 0 else '+'} {abs(w):.4f} Y_{{{l}}}" for l, w in shown).removeprefix("+ ")
-        top = decimal(f"{float(self.leading.top.value):.10g}")
+        top = self.top.eigenvalue.rounded_latex(10)
         return rf"\lambda_{{\max}} = {top}, \quad \Psi = \frac{{\|x\|}}{{\sqrt{{d}}}} \left({terms}\right)"
 
     def figure(self) -> Figure:
@@ -106,24 +85,22 @@ class SpectrumResult(Result):
         return figure
 
 
+class Top(Row):
+    """The largest eigenvalue, its place and its eigenfunction."""
+
+    main: ClassVar[str] = "eigenvalue"
+
+
+def _number(value: Value) -> Number:
+    return Number.of(value.value, value.error)
+
+
+def _place(value: Value) -> dict[str, Any]:
+    return {"multiplicity": Multiplicity(value.multiplicity), "sector": value.sector, "parity": value.parity}
+
+
 def _row(name: str, value: Value) -> tuple[str, str, str, str]:
-    return (name, _decimal(value.value), _error(value.error), str(value.multiplicity))
-
-
-def _decimal(value: float) -> str:
-    from fractions import Fraction
-
-    from bulkedge.theory.numbers.enclosure import decimal_string
-
-    return decimal_string(Fraction(value), 15)
-
-
-def _error(value: float) -> str:
-    from fractions import Fraction
-
-    from bulkedge.theory.numbers.enclosure import error_string
-
-    return error_string(Fraction(value))
+    return (*row(name, _number(value))[:3], str(value.multiplicity))
 
 
 def spectrum(
@@ -147,9 +124,9 @@ def spectrum(
 
     Example:
 
-    >>> top = bulkedge.spectrum(dim=20, bulk=1, spike=20).leading.top
-    >>> round(top.value, 9), top.error < 1e-13
-    (0.368023446, True)
+    >>> top = bulkedge.spectrum(dim=20, bulk=1, spike=20).top
+    >>> f"{top.eigenvalue:.9f}", top.error < 1e-13
+    ('0.368023446', True)
     """
     given = read(spectrum, locals())
     from bulkedge.numerics.functions.functions import moderate

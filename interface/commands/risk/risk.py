@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from bulkedge.results.number import Number
+from bulkedge.results.quantities import Flat, row
+from bulkedge.results.quantities import Point as CurvePoint
 from bulkedge.results.result import Result, Table
 
 if TYPE_CHECKING:
@@ -20,7 +22,6 @@ if TYPE_CHECKING:
     from bulkedge.theory.functions.parse import Numeric
 
 HAS_CURVE = True
-DIGITS = 15
 TYPICAL = 1000  # the dimension at which a limit is compared with what a network of finite size has
 FAR = 0.05  # relative distance from the limit there that is worth a warning
 
@@ -58,123 +59,89 @@ class Simulated:
 class RiskResult(Result):
     """The risk at the step asked for (the last one of a curve), its decomposition and its references.
 
-    `floor` is what no linear model explains; `linear_floor` = mu2*^2 the part of it that is the link's own.
+    `point` is the step asked for, `start` step 0, `points` and `runs` a curve and its simulation. `beyond` is what no
+    linear model explains, `level` = mu2*^2 the part of it that is the link's own.
     """
 
     command: ClassVar[str] = "risk"
     point: Point
-    random_features: Point
-    linear_floor: float
-    floor: float
+    start: Point
+    level: float
+    beyond: float
     constants_error: float
     status: str
-    decomposition: tuple[tuple[str, float, float], ...]
-    curve: tuple[Point, ...] = ()
-    simulation: tuple[Simulated, ...] = ()
-    finite_size: FiniteSize | None = None
+    parts: tuple[tuple[str, float, float], ...]
+    points: tuple[Point, ...] = ()
+    runs: tuple[Simulated, ...] = ()
+    near: FiniteSize | None = None
 
-    def payload(self) -> dict[str, Any]:
-        """`test`, `train`, `linear_floor`, `random_features`, `status`, `errors`, `decomposition`, `curve`."""
-        p, r = self.point, self.random_features
+    def quantities(self) -> dict[str, Any]:
+        """`test`, `train`, `linear_floor`, `random_features`, `status`, `decomposition`, `curve`, and more."""
+        test, train = _numbers(self.point)
+        start, _ = _numbers(self.start)
         return {
-            "test": _text(p.test),
-            "train": _text(p.train),
-            "linear_floor": _text(self.linear_floor),
-            "random_features": _text(r.test),
-            "floor": _text(self.floor),
-            "gain": _text(r.test - p.test),
+            "test": test,
+            "train": train,
+            "linear_floor": Number.of(self.level, self.constants_error),
+            "random_features": start,
+            "floor": Number.of(self.beyond, self.constants_error),
+            "gain": start - test,
             "status": self.status,
-            "decomposition": {name: _text(value) for name, value, _ in self.decomposition},
-            "errors": {
-                "test": _bound(p.test_error),
-                "train": _bound(p.train_error),
-                "linear_floor": _bound(self.constants_error),
-                "random_features": _bound(r.test_error),
-                "floor": _bound(self.constants_error),
-                "gain": _bound(p.test_error + r.test_error),
-                **{name: _bound(error) for name, _, error in self.decomposition},
-            },
-            "curve": [
-                {
-                    "step": _text(q.step),
-                    "test": _text(q.test),
-                    "train": _text(q.train),
-                    "errors": {"test": _bound(q.test_error), "train": _bound(q.train_error)},
-                }
-                for q in self.curve
-            ]
-            or None,
-            "simulation": [
-                {
-                    "step": _text(q.step),
-                    "test": _text(q.test.value),
-                    "train": _text(q.train.value),
-                    "errors": {"test": _text(q.test.stderr), "train": _text(q.train.stderr)},
-                    "trials": q.test.n,
-                }
-                for q in self.simulation
-            ]
-            or None,
-            "finite_size": None if self.finite_size is None else _finite_size_payload(self.finite_size),
+            "decomposition": Flat({name: Number.of(value, error) for name, value, error in self.parts}),
+            "curve": [_curve_point(q) for q in self.points] or None,
+            "simulation": [_simulated_point(q) for q in self.runs] or None,
+            "finite_size": None if self.near is None else _finite_size(self.near),
         }
 
     def tables(self) -> tuple[Table, ...]:
         """The curve if there is one (the CSV), then the single numbers."""
-        p, r = self.point, self.random_features
-        rows = [
-            ("test risk (noise excluded)", f"{p.test:.10g}", f"{p.test_error:.1e}"),
-            ("training error", f"{p.train:.10g}", f"{p.train_error:.1e}"),
-            ("random features (step 0)", f"{r.test:.10g}", f"{r.test_error:.1e}"),
-            ("linear floor mu2*^2", f"{self.linear_floor:.10g}", f"{self.constants_error:.1e}"),
-            *((name.replace("_", " "), f"{value:.10g}", f"{error:.1e}") for name, value, error in self.decomposition),
+        listed = [
+            row("test risk (noise excluded)", self.test)[:3],
+            row("training error", self.train)[:3],
+            row("random features (step 0)", self.random_features)[:3],
+            row("linear floor mu2*^2", self.linear_floor)[:3],
+            *(row(name.replace("_", " "), number)[:3] for name, number in self.decomposition.items()),
         ]
-        if self.finite_size is not None:
-            for name, q in (("test", self.finite_size.point), ("step 0", self.finite_size.random_features)):
-                rows.append((f"{name} at d = {self.finite_size.dim}", f"{q.test:.6g}", f"{q.test_error:.1e}"))
-        rows.append(("status", self.status, ""))
-        single = Table(
-            ("risk", "value", "error"),
-            tuple(rows),
-            title=f"step {p.step:g}" if self.inputs["from_weights"] is None else "given weights",
-        )
-        tables: tuple[Table, ...] = (single,)
-        if self.curve:
-            curve = tuple(
-                (f"{q.step:.10g}", f"{q.test:.10g}", f"{q.train:.10g}", f"{q.test_error:.1e}") for q in self.curve
-            )
-            tables = (Table(("step", "test", "train", "error of test"), curve, "curve"), single)
-        if self.simulation:
+        if self.near is not None:
+            for name, x in (("test", self.finite_size.test), ("step 0", self.finite_size.random_features)):
+                listed.append(row(f"{name} at d = {self.near.dim}", x)[:3])
+        listed.append(("status", self.status, ""))
+        title = f"step {self.point.step:g}" if self.inputs["from_weights"] is None else "given weights"
+        tables: tuple[Table, ...] = (Table(("risk", "value", "error"), tuple(listed), title),)
+        if self.points:
+            curve = tuple((q.step.decimal(), q.test.decimal(), q.train.decimal(), q.test.bound()) for q in self.curve)
+            tables = (Table(("step", "test", "train", "error of test"), curve, "curve"), *tables)
+        if self.runs:
             simulated = tuple(
-                (f"{q.step:.6g}", *(f"{e.value:.5f} +- {e.stderr:.5f}" for e in (q.test, q.train)))
+                (q.step.decimal(), *(cell for x in (q.test, q.train) for cell in (x.decimal(6), x.error_text())))
                 for q in self.simulation
             )
-            tables = (*tables, Table(("step", "test", "train"), simulated, "simulation"))
+            columns = ("step", "test", "error of test", "train", "error of train")
+            tables = (*tables, Table(columns, simulated, "simulation"))
         return tables
 
     def latex(self) -> str:
         """The test risk beside the random-features risk and the linear floor."""
-        from bulkedge.derivations.engine.latex import decimal
-
-        values = (self.point.test, self.random_features.test, self.linear_floor)
-        test, start, floor = (decimal(f"{v:.6g}") for v in values)
+        shown = (self.test, self.random_features, self.linear_floor)
+        test, start, floor = (x.rounded_latex(6) for x in shown)
         return rf"R_{{\mathrm{{test}}}} = {test}, \quad R_{{0}} = {start}, \quad \mu_{{2\star}}^{{2}} = {floor}"
 
     def figure(self) -> Figure | None:
         """Risk against step size: theory, simulation with error bars, the step-0 risk and the linear floor."""
-        if not self.curve:
+        if not self.points:
             return None
         from bulkedge.results.plotting import new_figure
 
         figure, axes = new_figure()
-        steps = [q.step for q in self.curve]
-        axes.plot(steps, [q.test for q in self.curve], color="C0", label="test")
-        axes.plot(steps, [q.train for q in self.curve], color="C1", label="train")
-        axes.axhline(self.random_features.test, color="C2", linestyle="--", label="random features (step 0)")
-        axes.axhline(self.floor, color="C3", linestyle=":", label="linear floor")
-        for color, name in (("C0", "test"), ("C1", "train")) if self.simulation else ():
-            values: Sequence[Estimate] = [getattr(q, name) for q in self.simulation]
+        steps = [q.step for q in self.points]
+        axes.plot(steps, [q.test for q in self.points], color="C0", label="test")
+        axes.plot(steps, [q.train for q in self.points], color="C1", label="train")
+        axes.axhline(self.start.test, color="C2", linestyle="--", label="random features (step 0)")
+        axes.axhline(self.beyond, color="C3", linestyle=":", label="linear floor")
+        for color, name in (("C0", "test"), ("C1", "train")) if self.runs else ():
+            values: Sequence[Estimate] = [getattr(q, name) for q in self.runs]
             axes.errorbar(
-                [q.step for q in self.simulation],
+                [q.step for q in self.runs],
                 [v.value for v in values],
                 yerr=[2 * v.stderr for v in values],
                 fmt="o",
@@ -188,35 +155,25 @@ class RiskResult(Result):
         return figure
 
 
-def _finite_size_payload(found: FiniteSize) -> dict[str, Any]:
-    p, r = found.point, found.random_features
-    return {
-        "dim": found.dim,
-        "test": _text(p.test),
-        "train": _text(p.train),
-        "random_features": _text(r.test),
-        "gain": _text(r.test - p.test),
-        "errors": {
-            "test": _bound(p.test_error),
-            "train": _bound(p.train_error),
-            "random_features": _bound(r.test_error),
-        },
-    }
+def _numbers(point: Point) -> tuple[Number, Number]:
+    """Test and training risk with the bounds of their errors."""
+    return Number.of(point.test, point.test_error), Number.of(point.train, point.train_error)
 
 
-def _text(value: float) -> str:
-    """A float as a decimal string with at most 15 digits."""
-    from bulkedge.theory.numbers.enclosure import decimal_string
-
-    if not math.isfinite(value):
-        raise ArithmeticError("a risk is not finite")
-    return decimal_string(Fraction(value), DIGITS)
+def _curve_point(point: Point) -> CurvePoint:
+    test, train = _numbers(point)
+    return CurvePoint({"step": Number.of(Fraction(point.step)), "test": test, "train": train})
 
 
-def _bound(error: float) -> str:
-    from bulkedge.theory.numbers.enclosure import error_string
+def _simulated_point(run: Simulated) -> CurvePoint:
+    step = Number.of(Fraction(run.step))
+    return CurvePoint({"step": step, "test": Number.of(run.test), "train": Number.of(run.train), "trials": run.test.n})
 
-    return error_string(Fraction(error))
+
+def _finite_size(found: FiniteSize) -> CurvePoint:
+    test, train = _numbers(found.point)
+    start, _ = _numbers(found.random_features)
+    return CurvePoint({"dim": found.dim, "test": test, "train": train, "random_features": start, "gain": start - test})
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -275,8 +232,8 @@ def risk(
     Example:
 
     >>> found = bulkedge.risk("tanh", "z", samples=2, width=1, ridge="1/10", step=1)
-    >>> round(found.random_features.test, 6), round(found.point.test, 6)
-    (0.438275, 0.355028)
+    >>> f"{found.random_features:.6f}", f"{found.test:.6f}"
+    ('0.438275', '0.355028')
     """
     from bulkedge.commands.risk_inputs import read_inputs
 
@@ -351,7 +308,7 @@ def _limit(inputs: Any) -> RiskResult:
         "proved" if kind.proved else "conjectured",
         parts,
         tuple(points[:-1]) if inputs.is_curve else (),
-        finite_size=near,
+        near=near,
     )
 
 

@@ -7,10 +7,12 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from bulkedge.arguments import Activation, Link, Numeric, Real, SizedNoise, read
+from bulkedge.results.number import Number
+from bulkedge.results.quantities import Worst
 from bulkedge.results.result import Result, Table
 
 if TYPE_CHECKING:
-    from bulkedge.numerics.steps.spiked_features import Direction
+    from bulkedge.numerics.steps.spiked_features import SpikedFeatures
 
 _DROP: dict[str, Any] = {"group": "drop of the loss", "low": 0, "exclusive": True, "sized": True}
 ORDERS = 4  # loss drops that are given
@@ -21,51 +23,46 @@ class FeaturesResult(Result):
     """The number of spikes, their directions in both readings, and the limiting drops of the training loss."""
 
     command: ClassVar[str] = "features"
-    order: int
-    boundary: bool
-    directions: tuple[Direction, ...]
-    norm: float
-    variance: float
+    found: SpikedFeatures
     drops: tuple[tuple[str, tuple[float, ...]], ...]
-    relative_error: float
 
     @property
     def present(self) -> tuple[int, ...]:
         """The spikes that a non-zero coefficient of the activation keeps, among those listed."""
-        return tuple(d.index for d in self.directions if d.present)
+        return tuple(d.index for d in self.found.directions if d.present)
 
-    def payload(self) -> dict[str, Any]:
-        """`order`, `boundary`, `present`, `removed`, `directions`, `loss_drops` (null if not asked for)."""
+    def _number(self, value: float) -> Number:
+        return Number.of(value, Fraction(self.found.error) * abs(Fraction(value)))
+
+    def _numbers(self, values: tuple[float, ...]) -> tuple[Number, ...]:
+        return tuple(map(self._number, values))
+
+    def quantities(self) -> dict[str, Any]:
+        """`order`, `boundary`, `present`, `removed`, `directions`, `loss_drops` (None if not asked for)."""
         return {
-            "order": self.order,
-            "boundary": self.boundary,
+            "order": self.found.order,
+            "boundary": self.found.boundary,
             "present": [*self.present],
-            "removed": [d.index for d in self.directions if not d.present],
-            "norm": _text(self.norm),
-            "variance": _text(self.variance),
+            "removed": [d.index for d in self.found.directions if not d.present],
+            "norm": self._number(self.found.norm),
+            "variance": self._number(self.found.variance),
             "directions": [
                 {
                     "k": d.index,
                     "exponent": str(d.exponent),
-                    "coefficient": _text(d.coefficient),
-                    "rank_one": [_text(x) for x in d.rank_one],
-                    "full": [_text(x) for x in d.full],
+                    "coefficient": self._number(d.coefficient),
+                    "rank_one": self._numbers(d.rank_one),
+                    "full": self._numbers(d.full),
                 }
-                for d in self.directions
+                for d in self.found.directions
             ],
-            "loss_drops": {name: [_text(x) for x in values] for name, values in self.drops} or None,
-            "errors": {name: self._error(values) for name, values in self._numbers().items()},
+            "loss_drops": Worst({name: self._numbers(values) for name, values in self.drops}) if self.drops else None,
         }
 
-    def _numbers(self) -> dict[str, list[float]]:
-        directions = [x for d in self.directions for x in (d.coefficient, *d.rank_one, *d.full)]
-        drops = [x for _, values in self.drops for x in values]
-        return {"norm": [self.norm], "variance": [self.variance], "directions": directions, "loss_drops": drops}
-
-    def _error(self, values: list[float]) -> str:
-        from bulkedge.theory.numbers.enclosure import error_string
-
-        return error_string(Fraction(self.relative_error) * Fraction(max(map(abs, values), default=0.0)))
+    def payload(self) -> dict[str, Any]:
+        """The quantities; a list that is empty has the error 0."""
+        found = super().payload()
+        return found | {"errors": {"directions": "0", "loss_drops": "0", **found["errors"]}}
 
     def tables(self) -> tuple[Table, ...]:
         """One row per direction, then the drops."""
@@ -78,10 +75,10 @@ class FeaturesResult(Result):
                 _shown(d.full),
                 "yes" if d.present else "no",
             )
-            for d in self.directions
+            for d in self.found.directions
         )
         columns = ("k", "norm", "c_k", "direction, rank_one", "direction, full", "present")
-        title = f"{self.order} spikes beside F0's own" + (", on a boundary" if self.boundary else "")
+        title = f"{self.found.order} spikes beside F0's own" + (", on a boundary" if self.found.boundary else "")
         tables = [Table(columns, rows, title)]
         if self.drops:
             count = len(self.drops[0][1])
@@ -99,7 +96,7 @@ class FeaturesResult(Result):
 
     def latex(self) -> str:
         """The directions of the reading full."""
-        parts = [rf"p_{{{d.index}}}(t) = {_shown(d.full, latex=True)}" for d in self.directions if d.present]
+        parts = [rf"p_{{{d.index}}}(t) = {_shown(d.full, latex=True)}" for d in self.found.directions if d.present]
         return r", \quad ".join(parts) if parts else r"\ell = 0"
 
 
@@ -114,12 +111,6 @@ def _shown(polynomial: tuple[float, ...], latex: bool = False) -> str:
             number = decimal(f"{value:.4g}") if latex else f"{value:.4g}"
             terms.append(f"{number}{times if variable else ''}{variable}")
     return " + ".join(reversed(terms)).replace("+ -", "- ") or "0"
-
-
-def _text(value: float) -> str:
-    from bulkedge.theory.numbers.enclosure import decimal_string
-
-    return decimal_string(Fraction(value), 15)
 
 
 def features(
@@ -144,8 +135,8 @@ def features(
 
     Example:
 
-    >>> bulkedge.features("softplus", "tanh", exponent="3/10").payload()["present"]
-    [1, 2]
+    >>> bulkedge.features("softplus", "tanh", exponent="3/10").present
+    (1, 2)
     """
     given = read(features, locals())
     from bulkedge.numerics.steps.spiked_features import loss_drops, spiked_features
@@ -181,11 +172,6 @@ def features(
         setting,
         ("M1", "M2"),
         tuple(notes),
-        found.order,
-        found.boundary,
-        found.directions,
-        found.norm,
-        found.variance,
+        found,
         tuple(drops.items()),
-        found.error,
     )

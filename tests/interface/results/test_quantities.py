@@ -127,6 +127,19 @@ CALLS: dict[str, tuple[Any, set[str]]] = {
     "convert": (lambda: bulkedge.convert("F", "O", step=3, width=100), {".step"}),
     "gamma": (lambda: bulkedge.gamma("relu", "tanh", n=200, m=100, d=100, step=30), {".readings.full.B"}),
     "floor": (lambda: bulkedge.floor("tanh", "z"), {".tau", ".kappa", ".linear_floor"}),
+    "spectrum": (lambda: bulkedge.spectrum(20, 1, 6), {".top.eigenvalue", ".linear.aligned", ".top.weights.0"}),
+    "features": (
+        lambda: bulkedge.features("-erf", "-tanh(z)", exponent="3/10", samples=2, width=1, ridge=".1"),
+        {".norm", ".directions[0].full[1]", ".loss_drops.full[0]"},
+    ),
+    "risk": (
+        lambda: bulkedge.risk("tanh", "z", samples=2, width=1, ridge=".1", step="0:1:2", dim=40, simulate=2),
+        {".test", ".random_features", ".gain", ".curve[1].test", ".simulation[1].train"},
+    ),
+    "limit": (
+        lambda: bulkedge.risk("tanh", "z", samples=2, width=1, ridge=".1", step=1),
+        {".decomposition.bias", ".finite_size.test"},
+    ),
     "hermite": (lambda: bulkedge.hermite("tanh", 3), {".coefficients[3].value"}),
     "kernel": (lambda: bulkedge.kernel("tanh", rho="1/2", order=2), {".value", ".series[1].value"}),
     "sphere": (lambda: bulkedge.sphere("relu", 7, 2), {".eigenvalues[2].eta", ".second_moment"}),

@@ -80,26 +80,25 @@ def test_cases_of_means(activation: str, link: str, status: str, source: list[st
     """Each case is told apart; where nothing fits the mean the risk stays above mu2*^2 + mu0*^2."""
     r = risk(activation, link, samples=3, width=2, ridge="0.05", step=1, noise="0.1")
     assert (r.status, list(r.source)) == (status, source)
-    assert r.point.test >= r.linear_floor
-    assert r.point.test <= r.random_features.test
+    assert r.linear_floor <= r.test <= r.random_features
     if (activation, link) == ("tanh", "softplus"):
-        assert r.floor == pytest.approx(r.linear_floor + 0.8060591833474398**2, rel=1e-12)
-        assert r.point.test > r.floor
+        assert float(r.floor) == pytest.approx(float(r.linear_floor) + 0.8060591833474398**2, rel=1e-12)
+        assert r.test > r.floor
 
 
 def test_finite_dimension_reaches_large_steps() -> None:
     """erf/erf: at eta = Theta(sqrt N) below the linear floor; at a small step the closed form."""
     r = risk("erf", "erf", samples=30, width=2, ridge="1e-3", step="0:45:4", dim=500)
-    assert r.point.test < r.linear_floor / 2
+    assert r.test < r.linear_floor / 2
     closed = risk("erf", "erf", samples=30, width=2, ridge="1e-3", step=0)
-    assert r.random_features.test == pytest.approx(closed.point.test, rel=2e-3)
+    assert float(r.random_features) == pytest.approx(float(closed.test), rel=2e-3)
     assert r.status == "conjectured"
 
 
 def test_simulation_lies_on_the_curve() -> None:
     r = risk("tanh", "tanh", samples=2, width=1, ridge="0.1", step="0:12:2", dim=100, noise="0.1", simulate=6)
-    assert [s.step for s in r.simulation] == [0, 12]
-    for simulated, point in zip(r.simulation, r.curve, strict=True):
+    assert [float(s.step) for s in r.simulation] == [0, 12]
+    for simulated, point in zip(r.runs, r.points, strict=True):
         # 5 standard errors of 6 networks and the O(1/d) of the mean
         assert abs(simulated.test.value - point.test) < 5 * simulated.test.stderr + 1 / 100 * point.test
     assert r.to_dict()["simulation"][0]["trials"] == 6
