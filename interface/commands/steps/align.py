@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from bulkedge.results.number import Number
+from bulkedge.results.quantities import COLUMNS, Shared, row
 from bulkedge.results.result import Result, Table
 
 if TYPE_CHECKING:
@@ -24,7 +26,7 @@ ORDERS = 4  # spikes looked at for "reached from"; derivatives of other activati
 class AlignResult(Result):
     """The limits of b_k: a Direction, the table of what is reached when, and closed forms where both are polynomial.
 
-    `forms` are (F_k, signal, squared norm) in Hermite coefficients, or None; `further` is T6's direction a^k|a|.
+    `forms` are (F_k, signal, squared norm) in Hermite coefficients, or None; `folded` is T6's direction a^k|a|.
     """
 
     command: ClassVar[str] = "align"
@@ -34,7 +36,7 @@ class AlignResult(Result):
     direction: Direction
     reach: Sequence[Mapping[str, Any]]
     forms: tuple[sp.Expr, sp.Expr, sp.Expr] | None
-    further: Limits | None
+    folded: Limits | None
     reach_of_step: Reach
 
     def _named(self) -> list[tuple[str, Value]]:
@@ -51,60 +53,53 @@ class AlignResult(Result):
         """3 if the digits were not reached."""
         return 3 if self.unreached else 0
 
-    def payload(self) -> dict[str, Any]:
-        """`signal`, `norm2`, `cosine`, `reading`, `errors`; `exact`, `signals`, `cosines`, `reach`, closed forms."""
+    def quantities(self) -> dict[str, Any]:
+        """`signal`, `norm2`, `cosine`, `reading`; `signals`, `cosines`, `reach`, closed forms, `further`."""
         from bulkedge.theory.steps.phases import left_vector
 
-        payload: dict[str, Any] = {name: v.enclosure.value_string(self.digits) for name, v in self._named()}
-        payload["reading"] = self.reading
-        payload["exact"] = {name: None if v.exact is None else str(v.exact) for name, v in self._named()}
-        payload["errors"] = {
-            name: "0" if v.exact is not None else v.enclosure.error_string() for name, v in self._named()
+        far, folded = self.reach_of_step, self.folded
+        found: dict[str, Any] = {name: self._number(v) for name, v in self._named()}
+        found |= {
+            "reading": self.reading,
+            "signals": [self._number(v) for v in self.direction.signals],
+            "cosines": [self._number(v) for v in self.direction.cosines],
+            "reach": [dict(line) for line in self.reach],
+            "closed_form": None
+            if self.forms is None
+            else dict(zip(("F", "signal", "norm2"), map(str, self.forms), strict=True)),
+            "finite_size": {
+                "dim": far.dim,
+                "label_rms": f"{far.rms:.3g}",
+                "largest_label": f"{far.largest:.3g}",
+                "step": f"{far.step:.2g}",
+            },
         }
-        payload["signals"] = [v.enclosure.value_string(self.digits) for v in self.direction.signals]
-        payload["cosines"] = [v.enclosure.value_string(self.digits) for v in self.direction.cosines]
-        payload["reach"] = [dict(row) for row in self.reach]
-        payload["closed_form"] = (
-            None if self.forms is None else dict(zip(("F", "signal", "norm2"), map(str, self.forms), strict=True))
-        )
-        far = self.reach_of_step
-        payload["finite_size"] = {
-            "dim": far.dim,
-            "label_rms": f"{far.rms:.3g}",
-            "largest_label": f"{far.largest:.3g}",
-            "step": f"{far.step:.2g}",
-        }
-        if self.further is not None:
-            payload["further"] = {
-                "left": left_vector(self.power, folded=True),
-                "signal": repr(self.further.signal),
-                "norm2": repr(self.further.norm2),
-                "cosine": repr(self.further.cosine),
-                "error": f"{max(self.further.error, self.further.cosine_error):.2e}",
-            }
-        return payload
+        if folded is not None:
+            found["further"] = Shared(
+                {
+                    "left": left_vector(self.power, folded=True),
+                    "signal": Number.of(folded.signal, folded.error),
+                    "norm2": Number.of(folded.norm2, folded.error),
+                    "cosine": Number.of(folded.cosine, folded.cosine_error),
+                }
+            )
+        return found
+
+    def _number(self, value: Value) -> Number:
+        return Number.of(value, digits=self.digits)
 
     def tables(self) -> tuple[Table, ...]:
         """The limits, then which direction is reached from which spike on."""
-        from bulkedge.theory.steps.phases import left_vector
-
-        limits = tuple(
+        limits = tuple(row(name, self._number(v)) for name, v in self._named())
+        reached = tuple(
             (
-                name,
-                v.enclosure.value_string(self.digits),
-                "exact" if v.exact is not None else v.enclosure.error_string(),
+                str(line["direction"]),
+                line["link"],
+                str(line["information_exponent"]),
+                str(line["generative_exponent"]) + ("" if line["generative_shown"] else " (at most)"),
+                *(_from(line, batch) for batch in ("reused", "fresh")),
             )
-            for name, v in self._named()
-        )
-        rows = tuple(
-            (
-                str(row["direction"]),
-                row["link"],
-                str(row["information_exponent"]),
-                str(row["generative_exponent"]) + ("" if row["generative_shown"] else " (at most)"),
-                *(_from(row, batch) for batch in ("reused", "fresh")),
-            )
-            for row in self.reach
+            for line in self.reach
         )
         columns = (
             "direction",
@@ -115,30 +110,25 @@ class AlignResult(Result):
             "fresh: from k",
         )
         tables = [
-            Table(("limit", "value", "error"), limits, f"b_{self.power}, reading {self.reading}"),
-            Table(columns, rows, "reached from spike k on"),
+            Table(COLUMNS, limits, f"b_{self.power}, reading {self.reading}"),
+            Table(columns, reached, "reached from spike k on"),
         ]
-        if self.further is not None:
-            f = self.further
-            named = (("signal", f.signal, f.error), ("norm2", f.norm2, f.error), ("cosine", f.cosine, f.cosine_error))
-            shown = tuple((name, f"{value:.9g}", f"{error:.2e}") for name, value, error in named)
-            left = left_vector(self.power, folded=True)
-            tables.append(Table(("limit", "value", "error"), shown, f"further left vector {left} (T6)"))
+        if self.folded is not None:
+            shown = tuple(row(name, x)[:3] for name, x in self.further.items() if name != "left")
+            title = f"further left vector {self.further.left} (T6)"
+            tables.append(Table(("limit", "value", "error"), shown, title))
         return tuple(tables)
 
     def latex(self) -> str:
         """The values, with their errors where they are not exact, and the closed forms where both are polynomial."""
-        from bulkedge.derivations.engine.latex import decimal, latex
+        from bulkedge.derivations.engine.latex import latex
 
         names = [rf"\beta \cdot b_{{{self.power}}}", rf"\lvert b_{{{self.power}}} \rvert^{{2}}", r"\cos"]
         forms = ("", "", "") if self.forms is None else (latex(self.forms[1]), latex(self.forms[2]), "")
         parts = []
         for name, form, (_, v) in zip(names, forms, self._named(), strict=True):
-            if v.exact is not None:
-                value = latex(v.exact)
-            else:
-                number, error = v.enclosure.value_string(self.digits), v.enclosure.error_string()
-                value = rf"{decimal(number)} \pm {decimal(error)}"
+            number = self._number(v)
+            value = number.latex
             parts.append(rf"{name} \to {form} = {value}" if form else rf"{name} \to {value}")
         return r", \qquad ".join(parts)
 
@@ -182,7 +172,7 @@ def align(
 
     Example:
 
-    >>> bulkedge.align("He(2, z) + He(3, z)", power=1, alpha=2, batch="reused").payload()["cosine"]
+    >>> bulkedge.align("He(2, z) + He(3, z)", power=1, alpha=2, batch="reused").cosine.decimal()
     '0.218073709255444'
     """
     from fractions import Fraction

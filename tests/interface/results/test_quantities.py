@@ -136,6 +136,10 @@ CALLS: dict[str, tuple[Any, set[str]]] = {
         lambda: bulkedge.risk("tanh", "z", samples=2, width=1, ridge=".1", step="0:1:2", dim=40, simulate=2),
         {".test", ".random_features", ".gain", ".curve[1].test", ".simulation[1].train"},
     ),
+    "align": (
+        lambda: bulkedge.align("tanh", power=1, alpha=2, batch="reused", activation="relu"),
+        {".norm2", ".signals[0]", ".further.cosine"},
+    ),
     "limit": (
         lambda: bulkedge.risk("tanh", "z", samples=2, width=1, ridge=".1", step=1),
         {".decomposition.bias", ".finite_size.test"},
