@@ -16,7 +16,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bulkedge.numerics.functions import functions
+from bulkedge.numerics.functions import functions, legendre
+from bulkedge.numerics.functions.hermite import hermite_table
 from bulkedge.numerics.kernels import (
     dual_kernel,
     kernel_entries,
@@ -227,13 +228,13 @@ def test_tables_of_polynomials(dimension, degree, t, x):
     assert np.all(np.abs(table) <= 1 + 1e-12)
     assert table[:, 2] == pytest.approx(1)
     assert table[:, 1] == pytest.approx((-1.0) ** np.arange(degree + 1) * table[:, 0], abs=1e-12)
-    hermite = truncated_spectrum.hermite_table(np.array([x]), degree)[:, 0]
+    hermite = hermite_table(np.array([x]), degree)[:, 0]
     expected = np.polynomial.hermite_e.hermeval(x, np.eye(degree + 1)) / np.sqrt(
         [math.factorial(k) for k in range(degree + 1)]
     )
     assert hermite == pytest.approx(expected, rel=1e-10, abs=1e-10)
     nodes, w = functions.gauss_nodes()
-    table = truncated_spectrum.hermite_table(nodes, degree)
+    table = hermite_table(nodes, degree)
     assert (table * w) @ table.T == pytest.approx(np.eye(degree + 1), abs=1e-10)
 
 
@@ -903,3 +904,19 @@ def test_each_spike_lowers_the_loss(names, psi1, lam):
     assert found.norm >= 0
     assert found.variance >= 0
     assert found.error >= 0
+
+
+@laws
+@given(st.integers(1, 40), st.floats(-3, 3), st.floats(0.1, 2))
+def test_panels_integrate(nodes, start, length):
+    low = start + length * np.arange(3)
+    x, w = legendre.panels(low, low + length, nodes)
+    power = min(2 * nodes - 1, 7)  # the rule is exact up to here
+    exact = ((start + 3 * length) ** (power + 1) - start ** (power + 1)) / (power + 1)
+    assert w @ x**power == pytest.approx(exact, rel=1e-10, abs=1e-10)
+    root, weight = legendre.legendre(nodes)
+    assert x[:nodes] == pytest.approx(start + length * (1 + root) / 2, abs=1e-13)
+    assert weight.sum() == pytest.approx(2, rel=1e-13)
+    # The density's logarithm is a parabola.
+    ratio = legendre.normal_density(x) / legendre.normal_density(np.zeros(1))
+    assert np.log(ratio) == pytest.approx(-(x**2) / 2, abs=1e-12)

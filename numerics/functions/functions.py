@@ -17,6 +17,7 @@ import numpy.typing as npt
 import scipy.special
 import sympy as sp
 
+from bulkedge.numerics.functions.legendre import normal_density, panels
 from bulkedge.numerics.trials.domain import LARGEST, SMALLEST
 from bulkedge.theory.functions.growth import poles
 from bulkedge.theory.functions.nonlinearity import Nonlinearity
@@ -140,16 +141,10 @@ def _as_leaky(f: Nonlinearity) -> Vectorised | None:
 def _panels(kinks: tuple[float, ...], reach: float, nodes: int) -> tuple[Array, Array]:
     """Gauss-Legendre nodes and weights times the Gaussian density, on panels of length <= 1 between the kinks."""
     cuts = sorted({-reach, reach, *(b for b in kinks if -reach < b < reach)})
-    x, w = np.polynomial.legendre.leggauss(nodes)
-    xs, ws = [], []
-    for a, b in itertools.pairwise(cuts):
-        count = max(1, int(np.ceil(b - a)))
-        ends = np.linspace(a, b, count + 1)
-        for lo, hi in itertools.pairwise(ends):
-            xs.append((hi - lo) / 2 * x + (hi + lo) / 2)
-            ws.append((hi - lo) / 2 * w)
-    points, weights = np.concatenate(xs), np.concatenate(ws)
-    return points, weights * np.exp(-(points**2) / 2) / np.sqrt(2 * np.pi)
+    ends = [np.linspace(a, b, max(1, int(np.ceil(b - a))) + 1) for a, b in itertools.pairwise(cuts)]
+    low, high = (np.concatenate([e[part] for e in ends]) for part in (slice(None, -1), slice(1, None)))
+    points, weights = panels(low, high, nodes)
+    return points, weights * normal_density(points)
 
 
 def gauss_nodes(kinks: Sequence[float] = (), reach: float = 13.0, nodes: int = 24) -> tuple[Array, Array]:

@@ -17,6 +17,7 @@ import numpy.typing as npt
 import sympy as sp
 
 from bulkedge.numerics.functions.functions import Vectorised, vectorised
+from bulkedge.numerics.functions.legendre import normal_density, panels
 from bulkedge.theory.functions.nonlinearity import Nonlinearity
 from bulkedge.theory.numbers.errors import ConvergenceError, InputError
 from bulkedge.theory.numbers.symbols import z
@@ -168,17 +169,6 @@ def resolved(f: Nonlinearity, lowest: float, highest: float, line: bool = False)
     return Resolved(f, values, edges, kinks, reach, lowest, highest)
 
 
-@functools.lru_cache(maxsize=8)
-def _rule(nodes: int) -> tuple[Array, Array]:
-    x, w = np.polynomial.legendre.leggauss(nodes)
-    return x, w
-
-
-def _phi(x: Array) -> Array:
-    density: Array = np.exp(-x * x / 2) / np.sqrt(2 * np.pi)
-    return density
-
-
 def _filled(edges: Array, reach: float, longest: float) -> Array:
     """Edges within the reach, none further apart than `longest`."""
     count = int(np.ceil(2 * reach / longest))
@@ -193,10 +183,8 @@ def line_nodes(parts: tuple[tuple[Resolved, float], ...], nodes: int = NODES) ->
 
 
 def _panels(low: Array, high: Array, nodes: int) -> tuple[Array, Array]:
-    root, weight = _rule(nodes)
-    half = (high - low)[:, None] / 2
-    x = (low + high)[:, None] / 2 + half * root
-    return x.ravel(), (half * weight * _phi(x)).ravel()
+    x, weight = panels(low, high, nodes)
+    return x, weight * normal_density(x)
 
 
 def second_moments(part: Resolved, scales: Array) -> Array:
@@ -222,7 +210,7 @@ def delta_mean(f: Nonlinearity, s: float) -> float:
     for delta in f.deltas:
         if delta.order:
             raise _no_derivative(f)
-        total += float(delta.weight) * float(_phi(np.array(float(delta.at) / s))) / s
+        total += float(delta.weight) * float(normal_density(np.array(float(delta.at) / s))) / s
     return total
 
 
@@ -245,7 +233,7 @@ def parallel_with_deltas(first: Resolved, second: Resolved, s: float, t: float, 
             at = float(delta.at) / a
             y = sign * b * at
             near = np.array([np.nextafter(y, -np.inf), np.nextafter(y, np.inf)])
-            total += float(delta.weight) * float(_phi(np.array(at))) / a * float(other.values(near).mean())
+            total += float(delta.weight) * float(normal_density(np.array(at))) / a * float(other.values(near).mean())
     return total
 
 
@@ -328,6 +316,6 @@ def _of_delta(delta: Any, second: Resolved, s: Array, t: Array, r: float, c: flo
     if delta.order:
         raise _no_derivative(second.f)
     at = float(delta.at) / s
-    front = float(delta.weight) * _phi(at) / s
+    front = float(delta.weight) * normal_density(at) / s
     found: Array = front[:, None] * _averaged(second, at, t, r, c, nodes).T
     return found

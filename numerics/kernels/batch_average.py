@@ -18,9 +18,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from bulkedge.numerics.functions.hermite import hermite_table
 from bulkedge.numerics.gaussian.plane import FINER, Resolved, line_nodes, resolved
 from bulkedge.numerics.kernels.spiked_spectrum import multiplicity
-from bulkedge.numerics.kernels.truncated_spectrum import angular_factor, hermite_table
+from bulkedge.numerics.kernels.truncated_spectrum import angular_factor
 from bulkedge.numerics.steps.covariance import Step, label_moments, moment
 from bulkedge.theory.functions.nonlinearity import Nonlinearity
 from bulkedge.theory.steps import covariance as symbols

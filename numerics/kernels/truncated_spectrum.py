@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from scipy.special import eval_genlaguerre, gammaln
 
 from bulkedge.numerics.functions.functions import gauss_nodes, vectorised
+from bulkedge.numerics.functions.hermite import hermite_table
 from bulkedge.numerics.gaussian.plane import FINER, line_nodes, resolved
 from bulkedge.numerics.kernels.spiked_spectrum import (
     Array,
@@ -214,17 +215,6 @@ def _check_size(activation: Nonlinearity, r: float) -> None:
         raise InputError(
             "spike", "the activation overflows double precision at this variance", "give smaller variances"
         )
-
-
-def hermite_table(x: Array, degree: int) -> Array:
-    """h_k(x) = He_k(x)/sqrt(k!), k = 0..degree."""
-    h = np.empty((degree + 1, x.size))
-    h[0] = 1.0
-    if degree >= 1:
-        h[1] = x
-    for k in range(1, degree):
-        h[k + 1] = (x * h[k] - math.sqrt(k) * h[k - 1]) / math.sqrt(k + 1)
-    return h
 
 
 def angular_factor(d: int, k: int, a: int, j: int, t: Array) -> Array:

@@ -27,6 +27,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from bulkedge.numerics.functions.legendre import legendre, normal_density
 from bulkedge.theory.numbers.errors import ConvergenceError, InputError
 
 Array = NDArray[np.float64]
@@ -84,7 +85,7 @@ MAX_PANELS = 1536
 
 def _raw_moments(f: Function, kinks: Sequence[float], elements: Array, panels: int) -> Array:
     """E f(m + s x) (1, x, x^2) and E f^2 for rows (m, s) of `elements`, `panels` panels between two kinks."""
-    nodes, weights = np.polynomial.legendre.leggauss(12)
+    nodes, weights = legendre(12)
     unit = ((np.arange(panels)[:, None] + (1 + nodes) / 2) / panels).ravel()
     unit_weights = np.tile(weights / 2 / panels, panels)
     out = np.zeros((len(elements), 4))
@@ -95,7 +96,7 @@ def _raw_moments(f: Function, kinks: Sequence[float], elements: Array, panels: i
             stops = [np.full_like(m, -9.0), *(np.clip((b - m) / s, -9.0, 9.0) for b in kinks), np.full_like(m, 9.0)]
             for low, high in itertools.pairwise(stops):
                 x = low + (high - low) * unit
-                w = (high - low) * unit_weights * np.exp(-(x**2) / 2) / math.sqrt(2 * math.pi)
+                w = (high - low) * unit_weights * normal_density(x)
                 value = f(m + s * x)
                 weighted = w * value
                 parts = (weighted, weighted * x, weighted * x**2, weighted * value)

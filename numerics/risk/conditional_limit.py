@@ -31,6 +31,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from bulkedge.numerics.functions.legendre import normal_density, panels
 from bulkedge.numerics.risk.batch_spectrum import ISOTROPIC, BatchSpectrum, batch_spectrum
 from bulkedge.numerics.risk.conditional import NODES, ConditionalRisk, anderson, gauss_nodes, local_moments
 from bulkedge.theory.numbers.errors import ConvergenceError, InputError
@@ -166,10 +167,9 @@ def one_step_groups(
 
 def _label_spectrum(pair: Pair, shift: float, noise: float, alpha: float, *points: int) -> BatchSpectrum:
     """numerics.risk.batch_spectrum for the label g(z) - shift + noise."""
-    x, w = np.polynomial.legendre.leggauss(24)
     stops = np.unique(np.clip([*np.linspace(-9, 9, 7), *pair.link_kinks], -9, 9))
-    z = np.concatenate([(a + b + (b - a) * x) / 2 for a, b in itertools.pairwise(stops)])
-    weights = np.concatenate([(b - a) / 2 * w for a, b in itertools.pairwise(stops)]) * np.exp(-(z**2) / 2)
+    z, weights = panels(stops[:-1], stops[1:], 24)
+    weights = weights * normal_density(z)
     e, we = np.polynomial.hermite_e.hermegauss(12) if noise else (np.zeros(1), np.ones(1))
     y = pair.link(z)[:, None] - shift + noise * e
     both = np.multiply.outer(weights / weights.sum(), we / we.sum())

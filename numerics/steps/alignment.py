@@ -8,7 +8,6 @@ what T6's further direction asks for, and it is the second route for the rest.
 from __future__ import annotations
 
 import functools
-import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import erf, ndtri
 
+from bulkedge.numerics.functions import legendre
 from bulkedge.numerics.functions.functions import constants, vectorised
 from bulkedge.theory.functions.nonlinearity import Nonlinearity
 from bulkedge.theory.gaussian.bivariate import normal_density
@@ -35,10 +35,8 @@ def gauss_grid(nodes: int, breaks: tuple[float, ...] = (), reach: float = 9.0) -
     Accuracy: the cut loses 2e-19 of the mass at reach 9; smooth pieces converge geometrically.
     """
     ends = [-reach, *sorted(b for b in breaks if -reach < b < reach), reach]
-    x, w = np.polynomial.legendre.leggauss(nodes)
-    points = np.concatenate([(l + r) / 2 + (r - l) / 2 * x for l, r in itertools.pairwise(ends)])
-    weights = np.concatenate([(r - l) / 2 * w for l, r in itertools.pairwise(ends)])
-    return points, weights * np.exp(-(points**2) / 2) / np.sqrt(2 * np.pi)
+    points, weights = legendre.panels(np.array(ends[:-1]), np.array(ends[1:]), nodes)
+    return points, weights * legendre.normal_density(points)
 
 
 @dataclass(frozen=True)

@@ -176,11 +176,10 @@ def parseval_tail(f: Nonlinearity, degree: int, digits: int = 15) -> Enclosure:
     Source: H3.
     """
     total = enclose(product(f, f), digits + 5)
-    value, error = total.value, total.error
+    left = total
     for c in coefficients(f, degree, "orthonormal", digits + 5):
-        e = c.enclosure
-        value -= e.value**2
-        error += 2 * abs(e.value) * e.error + e.error**2
+        left = left - c.enclosure * c.enclosure
+    value, error = left.value, left.error
     if value + error < 0:
         raise AssertionError("Parseval's sum exceeds the second moment")
     # The truth is not negative: the enclosure may be cut there.
@@ -249,9 +248,9 @@ def mehler_sum(f: Nonlinearity, g: Nonlinearity, correlation: Fraction, degree: 
     value, error = Fraction(0), Fraction(0)
     pairs = zip(coefficients(f, degree, digits=digits), coefficients(g, degree, digits=digits), strict=True)
     for a, b in pairs:
-        x, y, power = a.enclosure, b.enclosure, Fraction(correlation) ** a.k
-        value += x.value * y.value * power
-        error += abs(power) * (abs(x.value) * y.error + abs(y.value) * x.error + x.error * y.error)
+        term, power = a.enclosure * b.enclosure, Fraction(correlation) ** a.k
+        value += term.value * power
+        error += term.error * abs(power)
     tails = [parseval_tail(h, degree, digits) for h in (f, g)]
     bound = Fraction(1)
     for tail in tails:

@@ -177,8 +177,8 @@ def _expectation(f: Nonlinearity, digits: int) -> Enclosure:
 
 
 def _times(a: Enclosure, b: Enclosure) -> Enclosure:
-    error = abs(a.value) * b.error + abs(b.value) * a.error + a.error * b.error
-    return Enclosure(a.value * b.value, error, "ball" if error else "exact")
+    found = a * b
+    return Enclosure(found.value, found.error, "ball" if found.error else "exact")
 
 
 def without_closed_form(f: Nonlinearity, g: Nonlinearity, rho: sp.Expr, digits: int) -> Enclosure:

@@ -189,7 +189,7 @@ def eigenvalues(
             if parity == 0 or (-1) ** deg == parity:
                 etas[deg] = values[deg]
     counts = multiplicities(dimension, degree)
-    return tuple(Eigenvalue(deg, counts[deg], etas[deg], _square(etas[deg])) for deg in range(degree + 1))
+    return tuple(Eigenvalue(deg, counts[deg], etas[deg], etas[deg] * etas[deg]) for deg in range(degree + 1))
 
 
 def _halves(f: Nonlinearity) -> tuple[tuple[Nonlinearity, int], ...]:
@@ -218,10 +218,6 @@ def _without_disguise(half: Nonlinearity, sign: int) -> Nonlinearity:
     if not vanishes(expr - simple):
         return half
     return Nonlinearity(half.name, (Piece(sp.S.NegativeInfinity, sp.S.Infinity, simple),))
-
-
-def _square(x: Enclosure) -> Enclosure:
-    return Enclosure(x.value**2, 2 * abs(x.value) * x.error + x.error**2, x.source)
 
 
 def _closed(

@@ -10,6 +10,7 @@ import numpy as np
 import sympy as sp
 
 from bulkedge.numerics.functions.functions import gauss_nodes, vectorised
+from bulkedge.numerics.functions.hermite import hermite_table
 from bulkedge.numerics.trials.check import Check, Control, MonteCarlo, SecondRoute
 from bulkedge.numerics.trials.stream import stream
 from bulkedge.theory.functions.nonlinearity import nonlinearity
@@ -23,17 +24,6 @@ SAMPLES = 20_000  # per trial; many trials, since four standard errors of few ar
 CORRELATION = Fraction(-3, 5)
 
 
-def hermite_functions(degree: int, x: np.ndarray) -> np.ndarray:
-    """h_0..h_degree at x by the normalised recurrence (no factorial can overflow)."""
-    h = np.empty((degree + 1, *x.shape))
-    h[0] = 1
-    if degree:
-        h[1] = x
-    for k in range(1, degree):
-        h[k + 1] = (x * h[k] - math.sqrt(k) * h[k - 1]) / math.sqrt(k + 1)
-    return h
-
-
 def _quadrature(name: str, k: int) -> Enclosure:
     """The k-th orthonormal coefficient by composite Gauss-Legendre; the error is the change between two orders."""
     f = nonlinearity(name)
@@ -41,7 +31,7 @@ def _quadrature(name: str, k: int) -> Enclosure:
     values = []
     for nodes in (16, 24):
         x, w = gauss_nodes(kinks, nodes=nodes)
-        values.append(float(np.dot(w, vectorised(f)(x) * hermite_functions(k, x)[k])))
+        values.append(float(np.dot(w, vectorised(f)(x) * hermite_table(x, k)[k])))
     error = abs(values[1] - values[0]) + 1e-14
     return Enclosure(Fraction(values[1]), Fraction(error), "two orders of quadrature")
 
@@ -64,7 +54,7 @@ def _physicist(name: str, k: int) -> float:
 def coefficient_trial(rng: np.random.Generator, size: int, name: str, k: int) -> dict[str, float]:
     """Monte Carlo of E[f h_k] over `size` draws."""
     x = rng.standard_normal(size)
-    return {"coefficient": float(np.mean(vectorised(nonlinearity(name))(x) * hermite_functions(k, x)[k]))}
+    return {"coefficient": float(np.mean(vectorised(nonlinearity(name))(x) * hermite_table(x, k)[k]))}
 
 
 @stream("H3")
@@ -73,7 +63,7 @@ def residual_trial(rng: np.random.Generator, size: int, name: str, degree: int) 
     f = nonlinearity(name)
     x = rng.standard_normal(size)
     c = np.array([float(coefficient(f, k).enclosure) for k in range(degree + 1)])
-    residual = vectorised(f)(x) - c @ hermite_functions(degree, x)
+    residual = vectorised(f)(x) - c @ hermite_table(x, degree)
     return {"tail": float(np.mean(residual**2))}
 
 
