@@ -27,8 +27,9 @@ if TYPE_CHECKING:
     from bulkedge.theory.functions.parse import Numeric as Numeric
 
     Function: TypeAlias = str | sp.Expr | Nonlinearity
+    Constant: TypeAlias = Numeric | sp.Expr
 else:  # the declarations are looked up when the program runs; these types are for type checkers only
-    Function = Numeric = Progress = Any
+    Constant = Function = Numeric = Progress = Any
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,8 @@ class Argument:
     """One argument: `help`, `metavar`, further spellings, whether it is placed without a name, may come many times.
 
     `group` is its heading in --help; `typed` the default of the command line where that differs from Python's; a
-    `curve` is an argument that may be a:b:n. As it stands its value is taken as it is; subclasses read it.
+    `curve` is an argument that may be a:b:n; of those with the same `either` the command line wants exactly one. As it
+    stands its value is taken as it is; subclasses read it.
     """
 
     help: str
@@ -47,6 +49,7 @@ class Argument:
     group: str = ""
     typed: str | None = None
     curve: bool = False
+    either: str = ""
 
     def read(self, value: Any, argument: str) -> Any:
         """The value as the body wants it.
@@ -159,15 +162,21 @@ class Word(Argument):
 class Formula(Argument):
     """A function of z: a name of the catalogue, or an expression. The name stands in `inputs`."""
 
-    def read(self, value: Any, argument: str) -> Nonlinearity:
-        """A nonlinearity."""
+    def read(self, value: Any, argument: str) -> Nonlinearity | tuple[Nonlinearity, ...]:
+        """A nonlinearity, or one or more where there may be many."""
         from bulkedge.theory.functions.nonlinearity import nonlinearity
+        from bulkedge.theory.numbers.errors import InputError
 
-        return nonlinearity(value, argument)
+        if not self.many:
+            return nonlinearity(value, argument)
+        several = value if isinstance(value, list | tuple) else (value,)
+        if not several:
+            raise InputError(argument, "no function is given", "give one or more")
+        return tuple(nonlinearity(one, argument) for one in several)
 
     def echo(self, value: Any) -> Any:
         """Its name."""
-        return value.name
+        return [one.name for one in value] if self.many else value.name
 
 
 @dataclass(frozen=True)
@@ -218,7 +227,9 @@ class Pairs(Argument):
         return {name: str(item) for name, item in value.items()}
 
 
-# What several commands take.
+# What several commands take. The words are those of theory/, which a test compares: importing them takes SymPy.
+BATCHES = ("reused", "fresh")
+READOUTS = ("gaussian", "rademacher", "uniform", "constant")
 Digits = Annotated[Numeric, _SignificantDigits("significant digits", "D", low=1, high=1000)]
 Seed = Annotated[Numeric, Count("seed of all random numbers", "S", low=0)]
 Noise = Annotated[Numeric, Real("standard deviation of the labels' noise", "S", low=0)]

@@ -39,6 +39,13 @@ class Parser(argparse.ArgumentParser):
         return [option for action in self._actions for option in action.option_strings]
 
 
+class _OneOrMore(argparse.Action):
+    """A single value is passed as itself, as in Python, several as a list."""
+
+    def __call__(self, _: Any, namespace: argparse.Namespace, values: Any, option: str | None = None) -> None:
+        setattr(namespace, self.dest, values[0] if len(values) == 1 else values)
+
+
 def parser(name: str, module: Any, write: Callable[[str], object] = sys.stdout.write) -> Parser:
     """The parser of a command."""
     made = Parser(
@@ -76,8 +83,12 @@ def _add_all(made: Parser, function: Callable[..., Any]) -> None:
         heading = "arguments" if argument.place else argument.group or "options"
         if heading not in groups:
             groups[heading] = made.add_argument_group(heading)
-        default = parameters[name].default
-        _add(groups[heading], name, argument, default)
+        into = groups[heading]
+        if argument.either:
+            if argument.either not in groups:
+                groups[argument.either] = into.add_mutually_exclusive_group(required=True)
+            into = groups[argument.either]
+        _add(into, name, argument, parameters[name].default)
 
 
 def _add(group: Any, name: str, argument: Argument, default: Any) -> None:
@@ -97,6 +108,8 @@ def _add(group: Any, name: str, argument: Argument, default: Any) -> None:
     if argument.place:
         if argument.many or not required:
             how["nargs"] = "?" if not argument.many else "+" if required else "*"
+        if argument.many and required:
+            how["action"] = _OneOrMore
         group.add_argument(name, **how)
         return
     if argument.many:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import json
 from contextlib import nullcontext
@@ -104,11 +103,6 @@ class LayersResult(Result):
 
 def _shape(shape: Any) -> str:
     return " x ".join(map(str, shape))
-
-
-def configure(parser: argparse.ArgumentParser) -> None:
-    """What only many layers need."""
-    parser.add_argument("--store", metavar="FILE", help="keep finished layers in FILE; a second run goes on from there")
 
 
 def layers(

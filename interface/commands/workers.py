@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
 import contextlib
+import dataclasses
+import os
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+from bulkedge.arguments import Argument, Count, File, Numeric
 
 if TYPE_CHECKING:
     from bulkedge.numerics.trials.runner import Progress
@@ -13,13 +16,21 @@ if TYPE_CHECKING:
 MAX_JOBS = 1024  # processes of one machine
 
 
-def configure(parser: argparse.ArgumentParser, jobs: int = 1) -> None:
-    """The three options; `jobs` is the default number of processes."""
-    what = "worker processes; the numbers do not depend on it"
-    parser.add_argument("--jobs", default=str(jobs), help=f"{what} (default {jobs})")
-    where = "run the trials on the workers of this Dask scheduler instead, tcp://HOST:PORT; the same numbers"
-    parser.add_argument("--cluster", metavar="ADDRESS", help=where)
-    parser.add_argument("--store", metavar="FILE", help="keep finished trials here; started again, the run goes on")
+_JOBS = Count("worker processes; the numbers do not depend on it", "J", low=1, high=MAX_JOBS, group="workers and store")
+Jobs = Annotated[Numeric, _JOBS]
+EveryCore = Annotated[Numeric, dataclasses.replace(_JOBS, typed=str(min(os.cpu_count() or 1, MAX_JOBS)))]
+Cluster = Annotated[
+    str | None,
+    Argument(
+        "run the trials on the workers of this Dask scheduler instead, tcp://HOST:PORT; the same numbers",
+        "ADDRESS",
+        group="workers and store",
+    ),
+]
+KeptIn = Annotated[
+    str | None,
+    File("keep finished trials here; started again, the run goes on", "FILE", group="workers and store"),
+]
 
 
 def check_address(cluster: str | None) -> None:
@@ -36,7 +47,7 @@ def check_address(cluster: str | None) -> None:
 
 @contextlib.contextmanager
 def workers(
-    jobs: int, cluster: str | None = None, store: str | None = None, progress: Progress | None = None
+    jobs: Numeric, cluster: str | None = None, store: str | None = None, progress: Progress | None = None
 ) -> Iterator[None]:
     """Inside this block numerics.trials.runner.current_runner has these workers, store and progress.
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
+from bulkedge.arguments import Argument, Count, Digits, Numeric, Seed, read
 from bulkedge.results.result import Result, Table
 
 if TYPE_CHECKING:
@@ -223,38 +223,29 @@ def _short(text: str) -> str:
     return text if len(text) <= 300 else text[:297] + "..."
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """The expression and its declarations."""
-    parser.add_argument("expression", metavar="EXPRESSION", help='"tr(inv(X.T*X + lam))"; "let A = ...;" names a part')
-    parser.add_argument(
-        "--gaussian", action="append", metavar="DECL", help='"X: n x d, 1/n", "H: n x n symmetric, 1/n"; once a matrix'
-    )
-    parser.add_argument("--deterministic", action="append", metavar="DECL", help='"S: d, atoms 1:1/2 4:1/2"')
-    parser.add_argument("--size", metavar="n=2,d=1", help="relative sizes of the dimensions")
-    parser.add_argument("--positive", metavar="NAMES", help="declared symbols > 0, comma separated")
-    parser.add_argument("--real", metavar="NAMES", help="declared real symbols")
-    parser.add_argument("--set", action="append", metavar="lam=3/10", help="numbers for declared symbols")
-    parser.add_argument("--spectrum", metavar="z", help="the expression is a resolvent in z: edges, atoms, outliers")
-    parser.add_argument("--simulate", metavar="D", help="simulate the expression at this common size")
-    parser.add_argument("--trials", default="20", metavar="T", help="simulated samples (default 20)")
-    parser.add_argument("--seed", default="0", metavar="S", help="seed of the simulation (default 0)")
-    parser.add_argument("--digits", default="15", metavar="D", help="significant digits (default 15)")
-
-
 def equivalent(
-    expression: object,
-    gaussian: object = None,
+    expression: Annotated[
+        object, Argument('"tr(inv(X.T*X + lam))"; "let A = ...;" names a part', "EXPRESSION", place=True)
+    ],
+    gaussian: Annotated[
+        object, Argument('"X: n x d, 1/n", "H: n x n symmetric, 1/n"; once a matrix', "DECL", many=True)
+    ] = None,
     *,
-    size: object = None,
-    deterministic: object = None,
-    positive: object = None,
-    real: object = None,
-    set: Mapping[Any, Any] | str | Iterable[str] | None = None,
-    spectrum: object = None,
-    simulate: int | None = None,
-    trials: int = 20,
-    seed: int = 0,
-    digits: int = 15,
+    size: Annotated[object, Argument("relative sizes of the dimensions", "n=2,d=1")] = None,
+    deterministic: Annotated[object, Argument('"S: d, atoms 1:1/2 4:1/2"', "DECL", many=True)] = None,
+    positive: Annotated[object, Argument("declared symbols > 0, comma separated", "NAMES")] = None,
+    real: Annotated[object, Argument("declared real symbols", "NAMES")] = None,
+    set: Annotated[
+        Mapping[Any, Any] | str | Iterable[str] | None,
+        Argument("numbers for declared symbols", "lam=3/10", many=True),
+    ] = None,
+    spectrum: Annotated[object, Argument("the expression is a resolvent in z: edges, atoms, outliers", "z")] = None,
+    simulate: Annotated[
+        Numeric | None, Count("simulate the expression at this common size", "D", low=2, group="simulation")
+    ] = None,
+    trials: Annotated[Numeric, Count("simulated samples", "T", low=2, group="simulation")] = 20,
+    seed: Seed = 0,
+    digits: Digits = 15,
 ) -> EquivalentResult:
     """The large-size limit of a rational expression in Gaussian and deterministic matrices.
 
@@ -275,17 +266,18 @@ def equivalent(
     >>> bulkedge.equivalent("tr(inv(X.T*X + lam))", "X: n x d, 1/n", size="n=2,d=1", positive="lam").polynomial
     lam*value**2 + 2*lam*value + value - 2
     """
+    given = read(equivalent, locals())
     from bulkedge.theory.equivalents import matrix_text
-    from bulkedge.theory.equivalents.equivalent import declare, read, values_of
+    from bulkedge.theory.equivalents.equivalent import declare, values_of
+    from bulkedge.theory.equivalents.equivalent import read as read_expression
     from bulkedge.theory.equivalents.equivalent_spectrum import spectrum as spectrum_of
-    from bulkedge.theory.numbers.digits import check_digits
     from bulkedge.theory.numbers.errors import ConvergenceError, InputError
 
-    digits = check_digits(digits)
+    digits = given.digits
     variable = None if spectrum is None else matrix_text.variable(spectrum)
     extra = () if variable is None else (variable,)
     model = declare(gaussian, size=size, deterministic=deterministic, positive=positive, real=real, extra=extra)
-    theory = read(expression, model)
+    theory = read_expression(expression, model)
     _used(theory, variable, (expression, gaussian, size, deterministic))
     values = values_of(set, theory.symbols)
     theory.system  # noqa: B018 -- what is outside the class is refused before anything long
@@ -301,7 +293,7 @@ def equivalent(
     if variable is not None:
         if variable in values:
             raise InputError("set", f"{variable} is the variable of the spectrum", f"leave {variable} free")
-        theory = read(expression, model, {s.name: v for s, v in values.items()})
+        theory = read_expression(expression, model, {s.name: v for s, v in values.items()})
         try:
             found_spectrum = spectrum_of(theory, variable, digits)
             status = "spectrum: branch certain in every interval"
@@ -311,7 +303,7 @@ def equivalent(
     if simulate is not None:
         from bulkedge.numerics.equivalents.equivalent_simulation import simulated
 
-        run = simulated(theory, values, simulate, trials, seed)
+        run = simulated(theory, values, given.simulate, given.trials, given.seed)
     inputs = {
         "expression": str(expression),
         "gaussian": [str(g) for g in _listed(gaussian)],
@@ -384,23 +376,3 @@ def _listed(value: object) -> list[object]:
     if isinstance(value, Mapping):
         return [f"{key}: {variance}" for key, variance in value.items()]
     return [value] if isinstance(value, str) or not isinstance(value, Iterable) else list(value)
-
-
-def run(arguments: argparse.Namespace) -> EquivalentResult:
-    """Run the command."""
-    from bulkedge.theory.functions.parse import integer
-
-    return equivalent(
-        arguments.expression,
-        arguments.gaussian,
-        size=arguments.size,
-        deterministic=arguments.deterministic,
-        positive=arguments.positive,
-        real=arguments.real,
-        set=arguments.set,
-        spectrum=arguments.spectrum,
-        simulate=None if arguments.simulate is None else integer(arguments.simulate, "simulate"),
-        trials=integer(arguments.trials, "trials"),
-        seed=integer(arguments.seed, "seed"),
-        digits=integer(arguments.digits, "digits"),
-    )

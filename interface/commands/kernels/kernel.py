@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import argparse
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import sympy as sp
 
+from bulkedge.arguments import Count, Digits, Formula, Function, FunctionOfZ, Numeric, Real, read
 from bulkedge.derivations.engine.latex import decimal, latex
 from bulkedge.results.number import Number
 from bulkedge.results.quantities import Quantities, Row, coefficient_table
 from bulkedge.results.result import Result, Table
-from bulkedge.theory.functions.nonlinearity import Nonlinearity, nonlinearity
-from bulkedge.theory.functions.parse import integer, number
-from bulkedge.theory.gaussian.hermite import MAX_DEGREE, Coefficient, check_degree
+from bulkedge.theory.functions.nonlinearity import Nonlinearity
+from bulkedge.theory.gaussian.hermite import MAX_DEGREE, Coefficient
 from bulkedge.theory.kernels.kernel import coefficient, dual, dual_of_correlation, expansion_at_one, scaled, shifted
 from bulkedge.theory.kernels.kernel_value import check_covariances, covariance, series_coefficient, value
-from bulkedge.theory.numbers.digits import check_digits
 from bulkedge.theory.numbers.enclosure import Enclosure
 from bulkedge.theory.numbers.errors import InputError, PrecisionError
 
@@ -28,6 +26,8 @@ if TYPE_CHECKING:
 
 HAS_CURVE = True
 MAX_MEAN = 1000  # exponentials cut at a kink cancel over as many orders of magnitude
+_LAW = "the law of (u, v), the second function"
+_MEAN: dict[str, Any] = {"low": -MAX_MEAN, "high": MAX_MEAN, "group": _LAW}
 
 
 @dataclass(frozen=True)
@@ -150,31 +150,19 @@ def _text(expr: sp.Expr | None) -> str | None:
     return None if expr is None else str(expr)
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """The function, where to evaluate, the digits and the length of the series."""
-    parser.add_argument("function", metavar="FUNCTION", help="a catalogue name or an expression in z")
-    parser.add_argument("--rho", metavar="R", help="a correlation in [-1, 1]")
-    parser.add_argument("--q11", metavar="Q", help="variance of u (default 1)")
-    parser.add_argument("--q12", metavar="Q", help="covariance of u and v, in the place of --rho")
-    parser.add_argument("--q22", metavar="Q", help="variance of v (default 1)")
-    parser.add_argument("--with", dest="with_", metavar="FUNCTION", help="the function of v (default: the same)")
-    parser.add_argument("--mean1", metavar="M", help="mean of u (default 0)")
-    parser.add_argument("--mean2", metavar="M", help="mean of v (default 0)")
-    parser.add_argument("--digits", default="15", metavar="D", help="significant digits, 1..1000 (default 15)")
-    parser.add_argument("--order", default="10", metavar="K", help="the series' coefficients k = 0..K (default 10)")
-
-
 def kernel(
-    function: str | sp.Expr | Nonlinearity,
-    rho: str | int | float | sp.Rational | None = None,
-    q11: str | int | float | sp.Rational | None = None,
-    q12: str | int | float | sp.Rational | None = None,
-    q22: str | int | float | sp.Rational | None = None,
-    digits: int = 15,
-    order: int = 10,
-    with_: str | sp.Expr | Nonlinearity | None = None,
-    mean1: str | int | float | sp.Rational | None = None,
-    mean2: str | int | float | sp.Rational | None = None,
+    function: FunctionOfZ,
+    rho: Annotated[Numeric | None, Real("the correlation", "R", low=-1, high=1)] = None,
+    q11: Annotated[Numeric | None, Real("variance of u (1 without it)", "Q", low=0, group=_LAW)] = None,
+    q12: Annotated[Numeric | None, Real("covariance of u and v, in the place of --rho", "Q", group=_LAW)] = None,
+    q22: Annotated[Numeric | None, Real("variance of v (1 without it)", "Q", low=0, group=_LAW)] = None,
+    digits: Digits = 15,
+    order: Annotated[Numeric, Count("the series' coefficients k = 0..K", "K", low=0, high=MAX_DEGREE)] = 10,
+    with_: Annotated[
+        Function | None, Formula("the function of v (without it the same)", "FUNCTION", group=_LAW)
+    ] = None,
+    mean1: Annotated[Numeric | None, Real("mean of u (0 without it)", "M", **_MEAN)] = None,
+    mean2: Annotated[Numeric | None, Real("mean of v (0 without it)", "M", **_MEAN)] = None,
 ) -> KernelResult:
     """The dual kernel E[f(u) g(v)], (u, v) ~ N((mean1, mean2), [[q11, q12], [q12, q22]]): closed form, series, value.
 
@@ -194,15 +182,13 @@ def kernel(
     >>> bulkedge.kernel("relu", rho="1/2").closed_form
     rho*asin(rho)/(2*pi) + rho/4 + sqrt(1 - rho**2)/(2*pi)
     """
-    f = nonlinearity(function)
-    other = None if with_ is None else nonlinearity(with_, "with")
-    digits, order = check_digits(digits), check_degree(order, "order", MAX_DEGREE)
-    means = {name: _mean(m, name) for name, m in (("mean1", mean1), ("mean2", mean2))}
+    asked = read(kernel, locals())
+    f, other, digits, order, correlation = asked.function, asked.with_, asked.digits, asked.order, asked.rho
+    means = {"mean1": asked.mean1, "mean2": asked.mean2}
     first = shifted(f, means["mean1"] or sp.Integer(0))
     second = shifted(f if other is None else other, means["mean2"] or sp.Integer(0))
-    given = {name: _number(q, name) for name, q in (("q11", q11), ("q12", q12), ("q22", q22))}
+    given = {"q11": asked.q11, "q12": asked.q12, "q22": asked.q22}
     in_covariances = any(q is not None for q in given.values())
-    correlation = _number(rho, "rho")
     v1, v2 = (sp.Integer(1) if given[name] is None else given[name] for name in ("q11", "q22"))
     at = _checked(v1, given["q12"], v2, correlation)
     notes: list[str] = []
@@ -271,8 +257,6 @@ def _checked(
         return covariance
     if covariance is not None:
         raise InputError("rho", "it is given together with q12", "give one of them")
-    if abs(correlation) > 1:
-        raise InputError("rho", f"{correlation} is not a correlation", "give a number in [-1, 1]")
     return correlation * sp.sqrt(v1 * v2)
 
 
@@ -293,29 +277,3 @@ def _setting(in_covariances: bool, crossed: bool, means: Mapping[str, sp.Rationa
     gaussian = "u and v centred Gaussian" if centred else f"u and v Gaussian, {centres}"
     scales = "Var u = q11, Cov = q12, Var v = q22" if in_covariances else "unit variances, correlation rho"
     return f"kappa = {product} {gaussian}; {scales}"
-
-
-def _mean(value: str | int | float | sp.Rational | None, argument: str) -> sp.Rational | None:
-    return None if value is None else number(value, argument, minimum=-MAX_MEAN, maximum=MAX_MEAN)
-
-
-def _number(value: str | int | float | sp.Rational | None, argument: str) -> sp.Rational | None:
-    if value is None:
-        return None
-    return number(value, argument)
-
-
-def run(arguments: argparse.Namespace) -> KernelResult:
-    """Run the command."""
-    return kernel(
-        arguments.function,
-        arguments.rho,
-        arguments.q11,
-        arguments.q12,
-        arguments.q22,
-        integer(arguments.digits, "digits"),
-        integer(arguments.order, "order"),
-        arguments.with_,
-        arguments.mean1,
-        arguments.mean2,
-    )

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
 import math
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
+from bulkedge.arguments import Argument, Flag, Progress, Seed, read
 from bulkedge.commands import workers
 from bulkedge.results.result import Result, Table
 
@@ -16,7 +15,6 @@ if TYPE_CHECKING:
     from bulkedge.derivations.engine.derivation import Derivation
     from bulkedge.derivations.engine.verdict import Judged
     from bulkedge.numerics.trials.check import Check, CheckResult
-    from bulkedge.numerics.trials.runner import Progress
     from bulkedge.theory.numbers.statement import Erratum
 
 
@@ -181,21 +179,6 @@ def _short(value: float, resolution: float) -> str:
     return f"{value:.{decimals}f}" if decimals <= 12 else f"{value:.12g}"
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """The checks to run and how."""
-    parser.add_argument(
-        "names",
-        nargs="*",
-        default=[],
-        metavar="ID",
-        help="statement IDs, prefixes of check IDs, a paper's letter (F, T, O, M), or FILE.py",
-    )
-    parser.add_argument("--full", action="store_true", help="more trials and larger sizes")
-    parser.add_argument("--seed", default="0", help="seed of all trials (default 0)")
-    parser.add_argument("--errata", action="store_true", help="the printed statements found wrong, and their evidence")
-    workers.configure(parser, os.cpu_count() or 1)
-
-
 def select(names: Sequence[str]) -> tuple[tuple[Check, ...], tuple[Derivation, ...]]:
     """The checks whose ID is named, or begins with a name and a dot, or with a prefix such as "H"; a paper's letter
     ("F") means those of every statement with that source as well; a name that ends in ".py" is a file of
@@ -235,14 +218,22 @@ def select_errata(names: Sequence[str]) -> tuple[tuple[str, Erratum], ...]:
 
 
 def check(
-    names: str | Sequence[str] = (),
+    names: Annotated[
+        str | Sequence[str],
+        Argument(
+            "statement IDs, prefixes of check IDs, a paper's letter (F, T, O, M), or FILE.py",
+            "ID",
+            place=True,
+            many=True,
+        ),
+    ] = (),
     *,
-    full: bool = False,
-    seed: int = 0,
-    jobs: int = 1,
-    store: str | None = None,
-    cluster: str | None = None,
-    errata: bool = False,
+    full: Annotated[bool, Flag("more trials and larger sizes")] = False,
+    seed: Seed = 0,
+    jobs: workers.EveryCore = 1,
+    store: workers.KeptIn = None,
+    cluster: workers.Cluster = None,
+    errata: Annotated[bool, Flag("the printed statements found wrong, and their evidence")] = False,
     progress: Progress | None = None,
 ) -> CheckReport:
     """Run the ledger of checks, or the named ones, each with its negative control.
@@ -260,18 +251,18 @@ def check(
     >>> [(r.check.id, r.verdict.value, r.control.value) for r in bulkedge.check(["H4"]).results]
     [('H4', 'CONFIRMED', 'REFUTED')]
     """
+    asked = read(check, locals())
     from bulkedge import registry
     from bulkedge.book.selection import given
-    from bulkedge.theory.functions.parse import flag
 
-    names, errata = given(names), flag(errata, "errata")
+    names, errata, seed = given(names), asked.errata, asked.seed
     found = select_errata(names) if errata else ()
     derived: tuple[Derivation, ...] = ()
     if errata:
         chosen = tuple(c for c in registry.checks() if any(c.id in e.evidence for _, e in found))
     else:
         chosen, derived = select(names)
-    how: dict[str, Any] = {"full": full, "seed": seed, "jobs": jobs, "store": store, "cluster": cluster}
+    how = {name: getattr(asked, name) for name in ("full", "seed", "jobs", "store", "cluster")}
     results = run_selected(chosen, **how, progress=progress)
     inputs = {"names": [*names], **how, "errata": errata}
     setting = f"seed {seed}; margin = 4 standard errors + bias"
@@ -319,21 +310,3 @@ def run_selected(
     seed, full = integer(seed, "seed", minimum=0), flag(full, "full")
     with workers.workers(jobs, cluster, store, progress):
         return run_checks(chosen, current_runner(seed), full)
-
-
-def run(arguments: argparse.Namespace) -> CheckReport:
-    """Run the command, with progress on stderr."""
-    from bulkedge.results.progress import RichProgress
-    from bulkedge.theory.functions.parse import integer
-
-    with RichProgress() as progress:
-        return check(
-            arguments.names,
-            full=arguments.full,
-            seed=integer(arguments.seed, "seed"),
-            jobs=integer(arguments.jobs, "jobs"),
-            store=arguments.store,
-            cluster=arguments.cluster,
-            errata=arguments.errata,
-            progress=progress,
-        )

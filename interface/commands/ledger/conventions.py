@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -34,10 +33,6 @@ class ConventionsResult(Result):
         return rf"\begin{{array}}{{ll}} {body} \end{{array}}"
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """No arguments."""
-
-
 def conventions() -> ConventionsResult:
     """The conventions: Hermite coefficients, names and symbols, functions, numbers and errors.
 
@@ -51,8 +46,3 @@ def conventions() -> ConventionsResult:
     text = files("bulkedge").joinpath("conventions.md").read_text(encoding="utf-8")
     parts = (part.partition("\n") for part in text.split("\n## ")[1:])
     return ConventionsResult({}, "", (), (), tuple((title, body.strip()) for title, _, body in parts))
-
-
-def run(arguments: argparse.Namespace) -> ConventionsResult:
-    """Run the command."""
-    return conventions()

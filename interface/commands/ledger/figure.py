@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
 import difflib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
+from bulkedge.arguments import Argument, File, Progress, read
 from bulkedge.commands import workers
 from bulkedge.results.result import Result, Table
-
-if TYPE_CHECKING:
-    from bulkedge.numerics.trials.runner import Progress
 
 
 @dataclass(frozen=True)
@@ -38,20 +35,13 @@ class FigureResult(Result):
         return rf"\begin{{array}}{{ll}} {body} \end{{array}}"
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """The figure's name and the folder."""
-    parser.add_argument("name", nargs="?", metavar="NAME", help="a figure, or the beginning of several names")
-    parser.add_argument("--out", metavar="DIR", help="draw to this folder (without it the figures are listed)")
-    workers.configure(parser)
-
-
 def figure(
-    name: str | None = None,
+    name: Annotated[str | None, Argument("a figure, or the beginning of several names", "NAME", place=True)] = None,
     *,
-    out: str | None = None,
-    jobs: int = 1,
-    store: str | None = None,
-    cluster: str | None = None,
+    out: Annotated[str | None, File("draw to this folder (without it the figures are listed)", "DIR")] = None,
+    jobs: workers.Jobs = 1,
+    store: workers.KeptIn = None,
+    cluster: workers.Cluster = None,
     progress: Progress | None = None,
 ) -> FigureResult:
     """List the figures, or draw them: NAME.pdf, NAME.svg, and the data as NAME.csv.
@@ -66,6 +56,7 @@ def figure(
     >>> [name for name, *_ in bulkedge.figure("K").figures]
     ['K.decay', 'K.kernels']
     """
+    asked = read(figure, locals())
     from bulkedge.figures import figures
     from bulkedge.results.output import output_folder
     from bulkedge.theory.functions.parse import shorten
@@ -83,25 +74,7 @@ def figure(
     files: dict[str, tuple[str, ...]] = {}
     workers.check_address(cluster)
     if out is not None:
-        with output_folder(out) as folder, workers.workers(jobs, cluster, store, progress):
+        with output_folder(asked.out) as folder, workers.workers(asked.jobs, cluster, asked.store, progress):
             files = {f.name: f.write(folder) for f in chosen}
     rows = tuple((f.name, f.title, f.setting, files.get(f.name, ())) for f in chosen)
-    inputs = {"name": name, "out": out, "jobs": jobs, "store": store, "cluster": cluster}
-    return FigureResult(inputs, "", (), (), rows)
-
-
-def run(arguments: argparse.Namespace) -> FigureResult:
-    """Run the command."""
-    from bulkedge.results.progress import RichProgress
-    from bulkedge.theory.functions.parse import integer
-
-    jobs = integer(arguments.jobs, "jobs")
-    with RichProgress() as progress:
-        return figure(
-            arguments.name,
-            out=arguments.out,
-            jobs=jobs,
-            store=arguments.store,
-            cluster=arguments.cluster,
-            progress=progress,
-        )
+    return FigureResult(asked.inputs, "", (), (), rows)

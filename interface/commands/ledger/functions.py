@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -76,10 +75,6 @@ def formula(entry: Entry) -> sp.Expr:
     return entry(z, *(sp.Symbol(p.name, real=True, positive=p.positive or None) for p in entry.parameters))
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """No arguments."""
-
-
 def functions() -> FunctionsResult:
     """The named functions that a FUNCTION may use, with formulas, parameters, defaults and other names.
 
@@ -95,8 +90,3 @@ def functions() -> FunctionsResult:
         "capitals and underscores in names do not matter, except in Phi: ReLU, LeakyReLU, Hard_Tanh",
     )
     return FunctionsResult({}, "", (), notes, tuple(CATALOGUE))
-
-
-def run(arguments: argparse.Namespace) -> FunctionsResult:
-    """Run the command."""
-    return functions()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -34,10 +33,6 @@ class ListResult(Result):
         return rf"\begin{{array}}{{ll}} {body} \end{{array}}"
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """No arguments."""
-
-
 def list() -> ListResult:
     """All statements of the registry.
 
@@ -51,8 +46,3 @@ def list() -> ListResult:
     owners = [registry.owner(check.id) for check in registry.checks()]
     rows = tuple((s.id, s.title, s.status, owners.count(s.id), "; ".join(s.sources)) for s in registry.statements())
     return ListResult({}, "", (), (), rows)
-
-
-def run(arguments: argparse.Namespace) -> ListResult:
-    """Run the command."""
-    return list()

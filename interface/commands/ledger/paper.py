@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import argparse
 import shutil
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
+from bulkedge.arguments import Argument, File, Flag, Progress, Seed, read
 from bulkedge.commands import workers
 from bulkedge.results.result import Result, Table
 
 if TYPE_CHECKING:
     from bulkedge.numerics.trials.check import CheckResult
-    from bulkedge.numerics.trials.runner import Progress
 
 
 @dataclass(frozen=True)
@@ -46,30 +45,20 @@ class PaperResult(Result):
         return rf"\begin{{array}}{{lll}} {body} \end{{array}}"
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """What to write, and where."""
-    parser.add_argument(
-        "names",
-        nargs="*",
-        default=[],
-        metavar="ID",
-        help="statements or derivations, a paper's letter, or FILE.py (default: all)",
-    )
-    parser.add_argument("--out", required=True, metavar="DIR", help="the folder to write to")
-    parser.add_argument("--no-ledger", action="store_true", help="leave the checks out (they take a few minutes)")
-    parser.add_argument("--seed", default="0", help="seed of the checks (default 0)")
-    workers.configure(parser)
-
-
 def paper(
-    names: str | Sequence[str] = (),
+    names: Annotated[
+        str | Sequence[str],
+        Argument(
+            "statements or derivations, a paper's letter, or FILE.py (all without it)", "ID", place=True, many=True
+        ),
+    ] = (),
     *,
-    out: str,
-    ledger: bool = True,
-    store: str | None = None,
-    seed: int = 0,
-    jobs: int = 1,
-    cluster: str | None = None,
+    out: Annotated[str, File("the folder to write to", "DIR")],
+    ledger: Annotated[bool, Flag("leave the checks out (they take a few minutes)")] = True,
+    store: workers.KeptIn = None,
+    seed: Seed = 0,
+    jobs: workers.Jobs = 1,
+    cluster: workers.Cluster = None,
     progress: Progress | None = None,
 ) -> PaperResult:
     """Verify derivations and write them: ID.tex for each, and book.tex (with book.pdf where a TeX engine is installed).
@@ -86,18 +75,18 @@ def paper(
     >>> [name for name, *_ in book.derivations]
     ['R1.edges']
     """
+    asked = read(paper, locals())
     from bulkedge.book import tex
     from bulkedge.book.book import book
     from bulkedge.book.selection import entries, given, select
     from bulkedge.derivations.engine.render import as_latex, document
     from bulkedge.release import __version__
     from bulkedge.results.output import output_folder
-    from bulkedge.theory.functions.parse import flag
 
     workers.check_address(cluster)
-    names, ledger = given(names), flag(ledger, "ledger")
+    out, names, ledger = asked.out, given(names), asked.ledger
     chosen = select(names)
-    how: dict[str, Any] = {"seed": seed, "jobs": jobs, "store": store, "cluster": cluster}
+    how = {name: getattr(asked, name) for name in ("seed", "jobs", "store", "cluster")}
     with output_folder(out) as folder:
         results: tuple[CheckResult, ...] = ()
         if ledger and chosen.checks:
@@ -126,21 +115,3 @@ def paper(
     inputs = {"names": [*names], "out": out, "ledger": ledger, **how}
     source_ids = tuple(st.id for st in chosen.statements)
     return PaperResult(inputs, "", source_ids, tuple(notes), tuple(rows), files, warnings)
-
-
-def run(arguments: argparse.Namespace) -> PaperResult:
-    """Run the command, with progress on stderr."""
-    from bulkedge.results.progress import RichProgress
-    from bulkedge.theory.functions.parse import integer
-
-    with RichProgress() as progress:
-        return paper(
-            arguments.names,
-            out=arguments.out,
-            ledger=not arguments.no_ledger,
-            store=arguments.store,
-            cluster=arguments.cluster,
-            seed=integer(arguments.seed, "seed"),
-            jobs=integer(arguments.jobs, "jobs"),
-            progress=progress,
-        )

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import argparse
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
+from bulkedge.arguments import Argument, File, Flag, Progress, Seed, read
 from bulkedge.commands import workers
 from bulkedge.results.result import Result, Table
-
-if TYPE_CHECKING:
-    from bulkedge.numerics.trials.runner import Progress
 
 
 @dataclass(frozen=True)
@@ -48,24 +45,18 @@ class ReportResult(Result):
         return rf"\begin{{array}}{{lll}} {body} \end{{array}}"
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """Where to, and how the checks are run."""
-    parser.add_argument("out", metavar="DIR", help="the folder to write index.html to")
-    parser.add_argument("names", nargs="*", default=[], metavar="ID", help="statements, or FILE.py (default: all)")
-    parser.add_argument("--full", action="store_true", help="more trials and larger sizes")
-    parser.add_argument("--seed", default="0", help="seed of the checks (default 0)")
-    workers.configure(parser)
-
-
 def report(
-    out: str,
-    names: str | Sequence[str] = (),
+    out: Annotated[str, File("the folder to write index.html to", "DIR", place=True)],
+    names: Annotated[
+        str | Sequence[str],
+        Argument("statements, a paper's letter, or FILE.py (all without it)", "ID", place=True, many=True),
+    ] = (),
     *,
-    full: bool = False,
-    seed: int = 0,
-    jobs: int = 1,
-    store: str | None = None,
-    cluster: str | None = None,
+    full: Annotated[bool, Flag("more trials and larger sizes")] = False,
+    seed: Seed = 0,
+    jobs: workers.Jobs = 1,
+    store: workers.KeptIn = None,
+    cluster: workers.Cluster = None,
     progress: Progress | None = None,
 ) -> ReportResult:
     """Run the checks, verify the derivations, and write DIR/index.html: one page that needs no network.
@@ -78,6 +69,7 @@ def report(
     >>> page.file, page.exit_status
     ('page/index.html', 0)
     """
+    asked = read(report, locals())
     from bulkedge import registry
     from bulkedge.book import page
     from bulkedge.book.selection import entries, given, select
@@ -85,9 +77,9 @@ def report(
     from bulkedge.release import __version__
     from bulkedge.results.output import output_folder
 
-    names = given(names)
+    out, names, seed, full = asked.out, given(names), asked.seed, asked.full
     chosen = select(names)
-    how: dict[str, Any] = {"full": full, "seed": seed, "jobs": jobs, "store": store, "cluster": cluster}
+    how = {name: getattr(asked, name) for name in ("full", "seed", "jobs", "store", "cluster")}
     with output_folder(out, "DIR") as folder:
         results = run_selected(chosen.checks, **how, progress=progress)
         verified = [d.verify() for d in chosen.derivations]
@@ -107,21 +99,3 @@ def report(
         rows.append((entry.id, entry.title, page.verdict(mine), sum(r.passed for r in mine), len(mine)))
     inputs = {"out": out, "names": [*names], **how}
     return ReportResult(inputs, f"seed {seed}", tuple(e.id for e in shown), (), f"{out}/index.html", tuple(rows))
-
-
-def run(arguments: argparse.Namespace) -> ReportResult:
-    """Run the command, with progress on stderr."""
-    from bulkedge.results.progress import RichProgress
-    from bulkedge.theory.functions.parse import integer
-
-    with RichProgress() as progress:
-        return report(
-            arguments.out,
-            arguments.names,
-            full=arguments.full,
-            seed=integer(arguments.seed, "seed"),
-            jobs=integer(arguments.jobs, "jobs"),
-            store=arguments.store,
-            cluster=arguments.cluster,
-            progress=progress,
-        )

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import argparse
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
+from bulkedge.arguments import Argument
 from bulkedge.results.result import Result, Table
 from bulkedge.theory.numbers.statement import Statement
 
@@ -67,12 +67,7 @@ class ShowResult(Result):
         return self.formula_latex
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """The statement's ID."""
-    parser.add_argument("id", metavar="ID", help="a statement, as listed by bulkedge list")
-
-
-def show(id: str) -> ShowResult:
+def show(id: Annotated[str, Argument("a statement, as listed by bulkedge list", "ID", place=True)]) -> ShowResult:
     """One statement: formula, assumptions, sources, checks with their controls, derivations, errata.
 
     Errors: InputError for an unknown ID.
@@ -102,8 +97,3 @@ def show(id: str) -> ShowResult:
     return ShowResult(
         {"id": id}, "", (id,), (), statement, str(expression), latex(expression), checks, derivations, files
     )
-
-
-def run(arguments: argparse.Namespace) -> ShowResult:
-    """Run the command."""
-    return show(arguments.id)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import platform
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -31,10 +30,6 @@ class VersionResult(Result):
         return rf"\text{{bulkedge {self.version}}}"
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """No arguments."""
-
-
 def version() -> VersionResult:
     """The versions of bulkedge and of what it stands on.
 
@@ -50,8 +45,3 @@ def version() -> VersionResult:
     packages = ("sympy", "mpmath", "python-flint", "numpy", "scipy")
     versions = (("python", platform.python_version()), *((name, installed(name)) for name in packages))
     return VersionResult({}, "", (), (), __version__, versions)
-
-
-def run(arguments: argparse.Namespace) -> VersionResult:
-    """Run the command."""
-    return version()

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import argparse
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
+from bulkedge.arguments import Count, Digits, Numeric, Real, Word, read
 from bulkedge.results.number import Number
 from bulkedge.results.quantities import COLUMNS, rows
 from bulkedge.results.result import Result, Table
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from bulkedge.numerics.spectra.spike import SpikedModel
-    from bulkedge.theory.functions.parse import Numeric
     from bulkedge.theory.numbers.enclosure import Enclosure
 
 HAS_CURVE = True
@@ -82,24 +81,6 @@ class SpikeResult(Result):
 _SPREAD_ERROR = 1e-3  # relative, of the transition's standard deviation (six digits, tested)
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """The ratio, and a strength or an observed outlier."""
-    parser.add_argument("--ratio", metavar="psi", help="N/d (rectangular), p/n (covariance, wishart); wigner has none")
-    parser.add_argument(
-        "--ensemble",
-        default="rectangular",
-        metavar="NAME",
-        help="rectangular (W0 + theta u v^T, default), covariance (population eigenvalue), wigner (H + theta v v^T) "
-        "or wishart (X^T X/n + theta v v^T)",
-    )
-    given = parser.add_mutually_exclusive_group(required=True)
-    given.add_argument("--strength", metavar="theta", help="the spike's strength; noise entries have variance 1/d")
-    given.add_argument("--observed", metavar="s", help="an observed outlier, to be read back into a strength")
-    parser.add_argument("--size", metavar="d", help="finite size (d, n or n): adds the sd, or the strength's interval")
-    parser.add_argument("--level", default="0.95", metavar="L", help="level of the interval (default 0.95)")
-    parser.add_argument("--digits", default="15", metavar="D", help="significant digits (default 15)")
-
-
 _SETTINGS = {
     "rectangular": "W0 + strength u v^T, W0 d x N with iid entries of variance 1/d; ratio = N/d; overlaps are squared",
     "covariance": "(1/n) X^T X, n rows of covariance I + (strength - 1) v v^T; ratio = p/n; overlaps are squared",
@@ -108,15 +89,35 @@ _SETTINGS = {
 }
 
 
+_GIVEN, _FINITE = "one of the two", "finite size"
+ENSEMBLES = tuple(_SETTINGS)
+
+
 def spike(
-    ratio: Numeric | None = None,
-    strength: Numeric | None = None,
+    ratio: Annotated[
+        Numeric | None,
+        Real("N/d (rectangular), p/n (covariance, wishart); wigner has none", "psi", low=0, exclusive=True),
+    ] = None,
+    strength: Annotated[
+        Numeric | None,
+        Real("the spike's strength; noise entries have variance 1/d", "theta", group=_GIVEN, either="given"),
+    ] = None,
     *,
-    ensemble: str = "rectangular",
-    observed: Numeric | None = None,
-    size: int | None = None,
-    level: Numeric = "0.95",
-    digits: int = 15,
+    ensemble: Annotated[
+        str,
+        Word("W0 + theta u v^T, a population eigenvalue, H + theta v v^T, or X^T X/n + theta v v^T", words=ENSEMBLES),
+    ] = "rectangular",
+    observed: Annotated[
+        Numeric | None, Real("an observed outlier, to be read back into a strength", "s", group=_GIVEN, either="given")
+    ] = None,
+    size: Annotated[
+        Numeric | None,
+        Count("d, n or n: adds the sd, or the strength's interval", "d", low=1, high=MAX_SIZE, group=_FINITE),
+    ] = None,
+    level: Annotated[
+        Numeric, Real("level of the interval", "L", low=0, high=1, exclusive=True, group=_FINITE)
+    ] = "0.95",
+    digits: Digits = 15,
 ) -> SpikeResult:
     """The leading singular value of W0 + theta u v^T and the squared overlaps of its vectors with u and v.
 
@@ -135,40 +136,35 @@ def spike(
     >>> bulkedge.spike(ratio=2, strength=3).outlier.exact
     sqrt(110)/3
     """
+    given = read(spike, locals())
     import sympy as sp
 
-    from bulkedge.theory.functions.parse import choice, integer, number, positive, shorten
+    from bulkedge.theory.functions.parse import positive
     from bulkedge.theory.numbers.ball import enclose_expr
-    from bulkedge.theory.numbers.digits import check_digits
     from bulkedge.theory.numbers.errors import InputError
     from bulkedge.theory.numbers.symbols import c, psi, x
     from bulkedge.theory.spectra import spike as spikes
 
-    maps = {law.name: law for law in spikes.MAPS}
-    law, digits = maps[choice(ensemble, "ensemble", maps)], check_digits(digits)
+    (law,) = (law for law in spikes.MAPS if law.name == ensemble)
+    d, digits = given.size, given.digits
     if (ratio is None) != (ensemble == "wigner"):
         remedy = "leave it out" if ensemble == "wigner" else "give N/d or p/n"
         raise InputError("ratio", f"the {ensemble} ensemble has {'no' if ratio is not None else 'a'} ratio", remedy)
-    ratio_value = sp.Integer(1) if ratio is None else positive(ratio, "ratio")
-    if size is not None:
-        size = integer(size, "size", minimum=1, maximum=MAX_SIZE)
-    confidence = positive(level, "level")
-    if not confidence < 1:
-        raise InputError("level", f"{shorten(level)} is not a confidence level", "give a number in (0, 1)")
+    ratio_value = sp.Integer(1) if ratio is None else given.ratio
     inputs: dict[str, Any] = {"ensemble": ensemble, "digits": digits}
     if ratio is not None:
         inputs["ratio"] = str(ratio_value)
     if (strength is None) == (observed is None):
         raise InputError("strength", "neither it nor an observed outlier is given, or both are", "give one of them")
-    read = number if ensemble in ("wigner", "wishart") else positive
+    both_signs = ensemble in ("wigner", "wishart")
     here = {psi: ratio_value, c: ratio_value}
     if strength is not None:
-        t = read(strength, "strength")
+        t = given.strength if both_signs else positive(given.strength, "strength")
         inputs["strength"] = str(t)
         above = bool(law.above.subs({law.strength: t, **here}))
         position = (law.outlier if above else law.edge).subs({law.strength: t, **here})
     else:
-        position = read(observed, "observed")
+        position = given.observed if both_signs else positive(given.observed, "observed")
         inputs["observed"] = str(position)
         if not _outside(ensemble, position, ratio_value):
             raise InputError(
@@ -184,30 +180,30 @@ def spike(
         **{f"overlap_{name}": overlap.subs(values) if above else sp.Integer(0) for name, overlap in law.overlaps},
     }
     interval, spread = None, None
-    if size is not None:
-        inputs["size"] = size
+    if d is not None:
+        inputs["size"] = d
         from bulkedge.numerics.spectra.spike import SpikedModel
 
         model = SpikedModel(law, float(ratio_value))
-        spread = _near_threshold(model, float(t), size)
+        spread = _near_threshold(model, float(t), d)
         if above and spread is None:
-            exact["sd"] = sp.sqrt(law.variance.subs(values) / size)
+            exact["sd"] = sp.sqrt(law.variance.subs(values) / d)
         if strength is None:
-            found = model.interval(float(position), size, level=confidence)
+            found = model.interval(float(position), d, level=given.level)
             interval = (found.lower, found.upper)
-            inputs["level"] = str(confidence)
+            inputs["level"] = str(given.level)
     enclosed = {name: enclose_expr(value, digits) for name, value in exact.items()}
     notes: tuple[str, ...] = ("proved; limit of large sizes at the given ratio, strength fixed",)
     if ensemble == "wishart" and ratio_value > 1 and above and t < ratio_value:
         place = "between 0 and the bulk" if t > 0 else "below 0"
         notes += (f"ratio > 1: the spike moves one of the zeros of X^T X/n to the outlier, {place}",)
-    if size is not None:
+    if d is not None:
         derived = " (derived here)" if ensemble == "rectangular" else ""
         notes += (f"sd and interval: real Gaussian noise, to leading order in 1/{law.size}{derived}",)
         if spread is not None:
             notes += (
                 f"within a few {law.size}^(-1/3) of the threshold: sd of the law between Tracy-Widom and the Gaussian; "
-                f"left out is a relative {size ** (-1 / 3):.1g}",
+                f"left out is a relative {d ** (-1 / 3):.1g}",
             )
         if interval is not None:
             notes += ("interval: among values beyond the edge; it holds no spike where noise alone explains the value",)
@@ -245,18 +241,3 @@ def _outside(ensemble: str, position: sp.Rational, ratio: sp.Rational) -> bool:
     shift = position - 1 - ratio
     below = ratio < 1 if ensemble == "covariance" else ratio < 1 or position != 0
     return bool(shift**2 > 4 * ratio and (shift > 0 or below))
-
-
-def run(arguments: argparse.Namespace) -> SpikeResult:
-    """Run the command."""
-    from bulkedge.theory.functions.parse import integer
-
-    return spike(
-        arguments.ratio,
-        arguments.strength,
-        ensemble=arguments.ensemble,
-        observed=arguments.observed,
-        size=None if arguments.size is None else integer(arguments.size, "size", minimum=1),
-        level=arguments.level,
-        digits=integer(arguments.digits, "digits"),
-    )

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import argparse
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
+from bulkedge.arguments import Argument, File, Flag, Numeric, Real, Seed, Word, read
 from bulkedge.results.result import Result, Table
 
 if TYPE_CHECKING:
@@ -19,9 +19,10 @@ if TYPE_CHECKING:
     from bulkedge.numerics.weights.spectral_measures import Measures, Tail
     from bulkedge.numerics.weights.subspaces import Comparison
     from bulkedge.numerics.weights.weights import WeightSpectrum
-    from bulkedge.theory.functions.parse import Numeric
 
 HAS_CURVE = True
+LOSSES = ("frobenius", "operator", "nuclear")
+_BESIDE, _WRITTEN = "beside it", "denoising, and files to write"
 SMALLEST_P = 1e-16  # below it Tracy-Widom's tail is rounding: a p-value is then a bound
 
 
@@ -309,49 +310,48 @@ def _text(value: float) -> str:
     return decimal_string(Fraction(value), 9)
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """The file and how to read it."""
-    from bulkedge.commands.layers import configure as configure_layers
-
-    parser.add_argument(
-        "file",
-        metavar="FILE",
-        nargs="+",
-        help="a matrix, d x N, or a checkpoint: .npy .npz .csv .safetensors .pt .pth .onnx .h5 .mat (never pickles)",
-    )
-    parser.add_argument("--array", metavar="NAME", help="which array of the file; 'encoder.*.weight' takes them all")
-    parser.add_argument("--directions", metavar="FILE", help="vectors of length d or N to compare the outliers with")
-    parser.add_argument(
-        "--directions-as", metavar="LAYOUT", help="rows or columns: where the vectors are, if both lengths fit"
-    )
-    parser.add_argument("--against", metavar="FILE", help="another matrix of this shape: which outliers are new")
-    parser.add_argument("--null", metavar="FILE", help="a matrix of noise only, or several: their edge beside ours")
-    parser.add_argument("--scale", metavar="S", help="the noise's standard deviation, if known")
-    parser.add_argument("--alarm", default="0.01", metavar="RATE", help="false-alarm rate of the count (default 0.01)")
-    parser.add_argument("--loss", default="frobenius", metavar="NORM", help="denoise for frobenius, operator, nuclear")
-    parser.add_argument("--denoised", metavar="FILE", help="write the matrix of the outliers, shrunken, as .npy")
-    parser.add_argument("--out", metavar="FILE", help="write values, vectors and strengths as .npz")
-    parser.add_argument("--tail", action="store_true", help="the exponent of a power-law tail, with its test")
-    parser.add_argument("--seed", default="0", metavar="S", help="seed of the fit's calibration (default 0)")
-    configure_layers(parser)
-
-
 def weights(
-    file: Any,
-    array: str | None = None,
-    directions: Any = None,
+    file: Annotated[
+        Any,
+        Argument(
+            "a matrix, d x N, or a checkpoint: .npy .npz .csv .safetensors .pt .pth .onnx .h5 .mat (never pickles)",
+            "FILE",
+            place=True,
+            many=True,
+        ),
+    ],
+    array: Annotated[str | None, Argument("which array of the file; 'encoder.*.weight' takes them all", "NAME")] = None,
+    directions: Annotated[
+        Any, Argument("vectors of length d or N to compare the outliers with", "FILE", group=_BESIDE)
+    ] = None,
     *,
-    alarm: Numeric = "0.01",
-    seed: int = 0,
-    scale: Numeric | None = None,
-    directions_as: str | None = None,
-    against: Any = None,
-    null: Any = None,
-    loss: str = "frobenius",
-    denoised: str | None = None,
-    out: str | None = None,
-    tail: bool = False,
-    store: str | None = None,
+    alarm: Annotated[
+        Numeric, Real("false-alarm rate of the count, at most 1/2", "RATE", low=0, exclusive=True)
+    ] = "0.01",
+    seed: Seed = 0,
+    scale: Annotated[
+        Numeric | None, Real("the noise's standard deviation, if known", "S", low=0, exclusive=True)
+    ] = None,
+    directions_as: Annotated[
+        str | None,
+        Word("where the vectors are, if both lengths fit", words=("rows", "columns"), group=_BESIDE),
+    ] = None,
+    against: Annotated[
+        Any, Argument("another matrix of this shape: which outliers are new", "FILE", group=_BESIDE)
+    ] = None,
+    null: Annotated[
+        Any, Argument("a matrix of noise only, or several: their edge beside ours", "FILE", group=_BESIDE)
+    ] = None,
+    loss: Annotated[str, Word("what denoising loses least in", words=LOSSES, group=_WRITTEN)] = "frobenius",
+    denoised: Annotated[
+        str | None, File("write the matrix of the outliers, shrunken, as .npy", "FILE", group=_WRITTEN)
+    ] = None,
+    out: Annotated[str | None, File("write values, vectors and strengths as .npz", "FILE", group=_WRITTEN)] = None,
+    tail: Annotated[bool, Flag("the exponent of a power-law tail, with its test")] = False,
+    store: Annotated[
+        str | None,
+        File("with many layers: keep the finished ones; a second run goes on from there", "FILE", group=_WRITTEN),
+    ] = None,
 ) -> WeightsResult | LayersResult:
     """The bulk, edge and outliers of a weight matrix, its spikes' strengths, and whether Marchenko-Pastur fits.
 
@@ -371,22 +371,19 @@ def weights(
     >>> bulkedge.weights(np.random.default_rng(0).standard_normal((200, 100))).payload()["count"]
     0
     """
+    given = read(weights, locals())
     from bulkedge.commands.layers import layers
     from bulkedge.commands.weight_inputs import check_target, is_path
-    from bulkedge.numerics.weights.shrinkage import LOSSES
     from bulkedge.numerics.weights.weight_files import is_pattern
-    from bulkedge.theory.functions.parse import choice, flag, integer, positive
     from bulkedge.theory.numbers.errors import InputError
 
-    rate = positive(alarm, "alarm")
-    if rate > positive("1/2", "alarm"):
+    rate, known, loss, tail, directions_as = given.alarm, given.scale, given.loss, given.tail, given.directions_as
+    denoised, out, store = given.denoised, given.out, given.store
+    if 2 * rate > 1:
         raise InputError("alarm", f"{alarm} is not a false-alarm rate", "give a number in (0, 1/2]")
-    known = None if scale is None else positive(scale, "scale")
-    inputs: dict[str, Any] = {"alarm": str(rate), "seed": integer(seed, "seed", minimum=0)}
+    inputs: dict[str, Any] = {"alarm": str(rate), "seed": given.seed}
     if known is not None:
         inputs["scale"] = str(known)
-    directions_as = None if directions_as is None else choice(directions_as, "directions_as", ("rows", "columns"))
-    loss, tail = choice(loss, "loss", LOSSES), flag(tail, "tail")
     check_target(denoised, "denoised", ".npy")
     check_target(out, "out", ".npz")
     several = isinstance(file, list | tuple) and len(file) > 0 and all(map(is_path, file))
@@ -511,25 +508,3 @@ def _notes(report: WeightSpectrum, tail: bool, comparison: Comparison | None) ->
             f"the other within a cosine of {INTRUDER} on either"
         )
     return notes
-
-
-def run(arguments: argparse.Namespace) -> WeightsResult | LayersResult:
-    """Run the command."""
-    from bulkedge.theory.functions.parse import integer
-
-    return weights(
-        arguments.file[0] if len(arguments.file) == 1 else arguments.file,
-        arguments.array,
-        arguments.directions,
-        alarm=arguments.alarm,
-        seed=integer(arguments.seed, "seed", minimum=0),
-        scale=arguments.scale,
-        directions_as=arguments.directions_as,
-        against=arguments.against,
-        null=arguments.null,
-        loss=arguments.loss,
-        denoised=arguments.denoised,
-        out=arguments.out,
-        tail=arguments.tail,
-        store=arguments.store,
-    )

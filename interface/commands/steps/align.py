@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
+from bulkedge.arguments import BATCHES, Count, Digits, Formula, Function, Noise, Numeric, Real, Word, read
 from bulkedge.results.number import Number
 from bulkedge.results.quantities import COLUMNS, Shared, row
 from bulkedge.results.result import Result, Table
@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     import sympy as sp
 
     from bulkedge.numerics.steps.alignment import Limits, Reach
-    from bulkedge.theory.functions.nonlinearity import Nonlinearity
-    from bulkedge.theory.functions.parse import Numeric
     from bulkedge.theory.steps.directions import Direction, Value
 
 ORDERS = 4  # spikes looked at for "reached from"; derivatives of other activations than polynomials grow fast
@@ -138,28 +136,20 @@ def _from(row: Mapping[str, Any], batch: str) -> str:
     return text if row[f"{batch}_decided"] else text + " (not all decided)"
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """Links, the power, the ratio, the batch, noise, activation, digits."""
-    parser.add_argument("link", nargs="+", metavar="LINK", help="a function, or one for each orthogonal direction")
-    parser.add_argument("--power", required=True, metavar="k", help="the order k of the spike")
-    parser.add_argument("--alpha", required=True, metavar="a", help="n/d of both batches")
-    parser.add_argument("--batch", required=True, help="reused or fresh")
-    parser.add_argument("--noise", default="0", help="standard deviation of the labels' noise (default 0)")
-    parser.add_argument(
-        "--activation", metavar="ACT", help="asks for the reading full: F_k = Fbar_k of this activation"
-    )
-    parser.add_argument("--digits", default="15", metavar="D", help="significant digits (default 15)")
-
-
 def align(
-    link: str | sp.Expr | Nonlinearity | Sequence[str | sp.Expr | Nonlinearity],
+    link: Annotated[
+        Function | Sequence[Function],
+        Formula("a function, or one for each orthogonal direction", "LINK", place=True, many=True),
+    ],
     *,
-    power: int,
-    alpha: Numeric,
-    batch: str,
-    noise: Numeric = 0,
-    activation: str | sp.Expr | Nonlinearity | None = None,
-    digits: int = 15,
+    power: Annotated[Numeric, Count("the order k of the spike", "k", low=0)],
+    alpha: Annotated[Numeric, Real("n/d of both batches", "a", low=0, exclusive=True)],
+    batch: Annotated[str, Word("the second step's data", words=BATCHES)],
+    noise: Noise = 0,
+    activation: Annotated[
+        Function | None, Formula("asks for the reading full: F_k = Fbar_k of this activation", "ACT")
+    ] = None,
+    digits: Digits = 15,
 ) -> AlignResult:
     """Limits of the k-th direction b_k of the second step: beta.b_k, |b_k|^2 and their cosine.
 
@@ -175,27 +165,19 @@ def align(
     >>> bulkedge.align("He(2, z) + He(3, z)", power=1, alpha=2, batch="reused").cosine.decimal()
     '0.218073709255444'
     """
+    given = read(align, locals())
     from fractions import Fraction
 
-    from bulkedge.theory.functions.nonlinearity import nonlinearity
-    from bulkedge.theory.functions.parse import nonnegative, positive
-    from bulkedge.theory.numbers.digits import check_digits
     from bulkedge.theory.numbers.errors import InputError
     from bulkedge.theory.steps.directions import Problem, closed_form, reach_table
-    from bulkedge.theory.steps.phases import check_batch, left_vector
+    from bulkedge.theory.steps.phases import left_vector
     from bulkedge.theory.steps.second_step import check_power, polynomial_mean
 
-    digits, power = check_digits(digits), check_power(power)
-    check_batch(batch)
-    ratio, deviation = positive(alpha, "alpha"), nonnegative(noise, "noise")
-    given = list(link) if isinstance(link, list | tuple) else [link]
-    if not given:
-        raise InputError("link", "no link is given", "give one function, or one for each direction")
-    links = tuple(nonlinearity(g, "LINK") for g in given)
+    digits, power, links = given.digits, check_power(given.power), given.link
+    ratio, deviation, sigma = given.alpha, given.noise, given.activation
     for g in links:
         if g.degree == 0:
             raise InputError("link", f"{g.name} is constant: there is no direction to learn", "give another link")
-    sigma = None if activation is None else nonlinearity(activation, "activation")
     problem = Problem(links, Fraction(str(ratio)), Fraction(str(deviation)), sigma)
     further = None
     if sigma is not None and batch == "reused" and power and len(links) == 1:
@@ -216,15 +198,6 @@ def align(
         assert degree is not None
         centred = polynomial_mean(links[0].pieces[0].expr) == 0
         forms = closed_form(degree, power, batch, None if sigma is None else sigma.degree, mean=not centred)
-    inputs = {
-        "link": [g.name for g in links],
-        "power": power,
-        "alpha": str(ratio),
-        "batch": batch,
-        "noise": str(deviation),
-        "activation": None if sigma is None else sigma.name,
-        "digits": digits,
-    }
     setting = "n, d -> infinity, n/d = alpha for both batches, correlation loss; y = sum g_j(beta_j.x) + noise"
     notes = ["derived here and checked by simulation; the limit of b_k itself, before O2's overlap"]
     if forms is not None:
@@ -245,7 +218,7 @@ def align(
     if problem.reading == "rank_one":
         notes.append("rank_one replaces W1 by W0 + eta1 mu1 a u^T; give an activation for what W2 really carries (T2)")
     return AlignResult(
-        inputs,
+        given.inputs,
         setting,
         ("T3",) if sigma is None else ("T3", "T2", "T6") if further is not None else ("T3", "T2"),
         tuple(notes),
@@ -257,19 +230,4 @@ def align(
         forms,
         further,
         far,
-    )
-
-
-def run(arguments: argparse.Namespace) -> AlignResult:
-    """Run the command."""
-    from bulkedge.theory.functions.parse import integer
-
-    return align(
-        arguments.link,
-        power=integer(arguments.power, "power"),
-        alpha=arguments.alpha,
-        batch=arguments.batch,
-        noise=arguments.noise,
-        activation=arguments.activation,
-        digits=integer(arguments.digits, "digits"),
     )

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
+from bulkedge.arguments import Argument, Constant, Count, Digits, Exact, Numeric, Pairs, Real, read
 from bulkedge.results.number import Number
 from bulkedge.results.quantities import COLUMNS, Flat, row
 from bulkedge.results.result import Result, Table
@@ -14,7 +14,6 @@ from bulkedge.results.result import Result, Table
 if TYPE_CHECKING:
     import sympy as sp
 
-    from bulkedge.theory.functions.parse import Numeric
     from bulkedge.theory.numbers.enclosure import Enclosure
 
 
@@ -68,25 +67,6 @@ class ConvertResult(Result):
         return r",\quad ".join(parts)
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """The two papers, what to convert, and the sizes the conversion needs."""
-    papers = "O 2205.01445, F 2605.17718, T 2605.17767, M 2310.07891, P5 2402.04980, P7 2305.18270, P9 1908.05355"
-    parser.add_argument("--from", dest="from_", required=True, metavar="PAPER", help=f"one of {papers}")
-    parser.add_argument("--to", required=True, metavar="PAPER", help="the paper whose units are asked for")
-    parser.add_argument("--step", help="a step size in the first paper's units")
-    parser.add_argument("--exponent", help="its growth exponent in the first paper's units (paper F's zeta)")
-    parser.add_argument("--ridge", help="a ridge in the first paper's units")
-    parser.add_argument("--d", help="input dimension")
-    parser.add_argument("--width", "--m", "--p", dest="width", help="width (N; paper F's m; paper P5's p)")
-    parser.add_argument("--n", help="samples of the step and of the ridge fit, if they are equal")
-    parser.add_argument("--batch", help="samples of the step")
-    parser.add_argument("--train", help="samples of the ridge fit")
-    parser.add_argument(
-        "--ratio", action="append", default=[], metavar="NAME=VALUE", help="a ratio by the first paper's name; repeat"
-    )
-    parser.add_argument("--digits", default="15", help="significant digits (default 15)")
-
-
 def _sizes(source: str, given: Mapping[str, Numeric | None], ratio: Mapping[str, Numeric]) -> dict[sp.Symbol, sp.Expr]:
     """The known sizes; those that come from ratios are multiples of d.
 
@@ -118,20 +98,34 @@ def _sizes(source: str, given: Mapping[str, Numeric | None], ratio: Mapping[str,
     return sizes
 
 
+_PAPERS = "O 2205.01445, F 2605.17718, T 2605.17767, M 2310.07891, P5 2402.04980, P7 2305.18270, P9 1908.05355"
+_SIZES = "sizes, where the formula has them"
+
+
 def convert(
-    from_: str,
-    to: str,
+    from_: Annotated[str, Argument(f"one of {_PAPERS}", "PAPER")],
+    to: Annotated[str, Argument("the paper whose units are asked for", "PAPER")],
     *,
-    step: Numeric | None = None,
-    exponent: Numeric | None = None,
-    ridge: Numeric | None = None,
-    d: Numeric | None = None,
-    width: Numeric | None = None,
-    n: Numeric | None = None,
-    batch: Numeric | None = None,
-    train: Numeric | None = None,
-    ratio: Mapping[str, Numeric] | None = None,
-    digits: int = 15,
+    step: Annotated[Constant | None, Exact("a step size in the first paper's units", "STEP")] = None,
+    exponent: Annotated[
+        Numeric | None, Real("its growth exponent in the first paper's units (paper F's zeta)", "EXPONENT")
+    ] = None,
+    ridge: Annotated[Constant | None, Exact("a ridge in the first paper's units", "RIDGE")] = None,
+    d: Annotated[Numeric | None, Count("input dimension", "D", low=1, group=_SIZES)] = None,
+    width: Annotated[
+        Numeric | None,
+        Count("width (N; paper F's m; paper P5's p)", "WIDTH", low=1, group=_SIZES, names=("--m", "--p")),
+    ] = None,
+    n: Annotated[
+        Numeric | None, Count("samples of the step and of the ridge fit, if they are equal", "N", low=1, group=_SIZES)
+    ] = None,
+    batch: Annotated[Numeric | None, Count("samples of the step", "BATCH", low=1, group=_SIZES)] = None,
+    train: Annotated[Numeric | None, Count("samples of the ridge fit", "TRAIN", low=1, group=_SIZES)] = None,
+    ratio: Annotated[
+        Mapping[str, Numeric] | None,
+        Pairs("a ratio by the first paper's name; repeat", "NAME=VALUE", many=True, group=_SIZES),
+    ] = None,
+    digits: Digits = 15,
 ) -> ConvertResult:
     """Convert a step size, its growth exponent, a ridge and the ratios from one paper's units to another's.
 
@@ -150,35 +144,29 @@ def convert(
     >>> bulkedge.convert("F", "O", step=3, width=100).step.exact
     3/10
     """
+    asked = read(convert, locals())
     import sympy as sp
 
-    from bulkedge.theory.functions.parse import constant, number, shorten
     from bulkedge.theory.numbers.ball import enclose_expr
-    from bulkedge.theory.numbers.digits import check_digits
-    from bulkedge.theory.numbers.errors import InputError
     from bulkedge.theory.steps.scaling import PAPERS, convert_ridge, convert_step, evaluate, exponent_shift, paper
 
-    digits = check_digits(digits)
-    if ratio is not None and not (isinstance(ratio, Mapping) and all(isinstance(name, str) for name in ratio)):
-        raise InputError("ratio", f"{shorten(ratio)} is no mapping", 'give names and values, {"psi1": 2}')
+    digits, ratio = asked.digits, asked.ratio
     source, target = paper(from_, "from"), paper(to, "to")
     given = {"d": d, "width": width, "batch": batch, "train": train, "n": n}
     sizes = _sizes(from_, given, ratio or {})
     exact: dict[str, sp.Expr] = {}
     formulas: dict[str, sp.Basic] = {}
     if step is not None or exponent is not None or (source.rate is not None and target.rate is not None):
-        size = None if step is None else constant(step, "step")
-        converted = convert_step(from_, to, size, sizes)
+        converted = convert_step(from_, to, asked.step, sizes)
         formulas["step"] = converted.formula
         if converted.value is not None:
             exact["step"] = converted.value
         shift = exponent_shift(from_, to)
         formulas["exponent"] = sp.Eq(sp.Symbol(f"a_{to}"), sp.Symbol(f"a_{from_}") + shift, evaluate=False)
         if exponent is not None:
-            exact["exponent"] = number(exponent, "exponent") + shift
+            exact["exponent"] = asked.exponent + shift
     if ridge is not None or (source.ridge is not None and target.ridge is not None):
-        value = None if ridge is None else constant(ridge, "ridge")
-        converted = convert_ridge(from_, to, value, sizes)
+        converted = convert_ridge(from_, to, asked.ridge, sizes)
         formulas["ridge"] = converted.formula
         if converted.value is not None:
             exact["ridge"] = converted.value
@@ -202,37 +190,4 @@ def convert(
         tuple(target.ratios),
         formulas,
         digits,
-    )
-
-
-def _ratios(items: list[str]) -> dict[str, str]:
-    """`NAME=VALUE` items as a mapping."""
-    from bulkedge.theory.numbers.errors import InputError
-
-    ratios: dict[str, str] = {}
-    for item in items:
-        name, equals, value = item.partition("=")
-        if not equals or not name or name in ratios:
-            raise InputError("ratio", f"{item[:40]!r} is not a new NAME=VALUE", "write, for example, --ratio psi1=2")
-        ratios[name] = value
-    return ratios
-
-
-def run(arguments: argparse.Namespace) -> ConvertResult:
-    """Run the command."""
-    from bulkedge.theory.functions.parse import integer
-
-    return convert(
-        arguments.from_,
-        arguments.to,
-        step=arguments.step,
-        exponent=arguments.exponent,
-        ridge=arguments.ridge,
-        d=arguments.d,
-        width=arguments.width,
-        n=arguments.n,
-        batch=arguments.batch,
-        train=arguments.train,
-        ratio=_ratios(arguments.ratio),
-        digits=integer(arguments.digits, "digits"),
     )

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import argparse
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
+from bulkedge.arguments import BATCHES, READOUTS, Argument, Formula, Function, Numeric, Real, Word, read
 from bulkedge.results.result import Result, Table
 
 if TYPE_CHECKING:
-    from bulkedge.theory.functions.parse import Numeric
     from bulkedge.theory.steps.phases import Count, Phase
 
 
@@ -71,28 +70,17 @@ class OutliersResult(Result):
         )
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """The exponents, the degree, and what may change the count."""
-    parser.add_argument("alpha1", metavar="ALPHA1", help="first step of size N^ALPHA1, in [0, 1/2)")
-    parser.add_argument("alpha2", metavar="ALPHA2", help="second step of size N^ALPHA2, in [0, 1/2)")
-    parser.add_argument("--degree", required=True, metavar="L", help="degree of the activation; inf: not a polynomial")
-    parser.add_argument("--batch", default="reused", help="reused or fresh (default reused)")
-    parser.add_argument("--activation", metavar="ACT", help="drop the spikes that vanish for it; add those of a kink")
-    parser.add_argument(
-        "--labels", default="centred", help="centred (default) or uncentred: a mean of the labels brings spikes back"
-    )
-    parser.add_argument("--readout", default="gaussian", help="gaussian, uniform, rademacher or constant")
-
-
 def outliers(
-    alpha1: Numeric,
-    alpha2: Numeric,
+    alpha1: Annotated[Numeric, Real("first step of size N^ALPHA1, in [0, 1/2)", "ALPHA1", place=True)],
+    alpha2: Annotated[Numeric, Real("second step of size N^ALPHA2, in [0, 1/2)", "ALPHA2", place=True)],
     *,
-    degree: int | str,
-    batch: str = "reused",
-    readout: str = "gaussian",
-    activation: str | None = None,
-    labels: str = "centred",
+    degree: Annotated[int | str, Argument("degree of the activation; inf: not a polynomial", "L")],
+    batch: Annotated[str, Word("the second step's data", words=BATCHES)] = "reused",
+    readout: Annotated[str, Word("law of the readout", words=READOUTS)] = "gaussian",
+    activation: Annotated[
+        Function | None, Formula("drop the spikes that vanish for it; add those of a kink", "ACT")
+    ] = None,
+    labels: Annotated[str, Word("a mean of the labels brings spikes back", words=("centred", "uncentred"))] = "centred",
 ) -> OutliersResult:
     """Count the outliers of W2 after steps of size N^alpha1 and N^alpha2.
 
@@ -108,23 +96,20 @@ def outliers(
     >>> bulkedge.outliers("0.35", "0.2", degree=5).Lambda
     1
     """
-    from bulkedge.theory.functions.parse import choice, integer, number, shorten
+    given = read(outliers, locals())
+    from bulkedge.theory.functions.parse import integer, shorten
     from bulkedge.theory.numbers.errors import InputError
     from bulkedge.theory.steps.phases import count, phase
 
-    exponents = [number(x, name) for x, name in ((alpha1, "alpha1"), (alpha2, "alpha2"))]
-    first, second = (Fraction(int(x.p), int(x.q)) for x in exponents)
+    first, second = (Fraction(int(x.p), int(x.q)) for x in (given.alpha1, given.alpha2))
     cap = None if str(degree).strip() == "inf" else integer(degree, "degree")
     point = phase(first, second, cap)
     missing: tuple[int, ...] = ()
     further: tuple[int, ...] = ()
-    choice(labels, "labels", ("centred", "uncentred"))
     if activation is not None:
-        from bulkedge.theory.functions.nonlinearity import nonlinearity
         from bulkedge.theory.steps.directions import further_orders, vanishing_spikes
-        from bulkedge.theory.steps.phases import check_batch
 
-        sigma, centred = nonlinearity(activation, "activation"), labels == "centred"
+        sigma, centred = given.activation, labels == "centred"
         if sigma.degree != cap:
             own = "no polynomial" if sigma.degree is None else f"a polynomial of degree {sigma.degree}"
             remedy = "give degree inf" if sigma.degree is None else f"give degree {sigma.degree}"
@@ -132,7 +117,7 @@ def outliers(
                 f"{'inf' if cap is None else cap} contradicts the activation {shorten(sigma.name)}, which is {own}"
             )
             raise InputError("degree", problem, f"{remedy}, or leave the activation out")
-        missing = vanishing_spikes(sigma, check_batch(batch), min(point.Lambda, EXAMINED), centred)
+        missing = vanishing_spikes(sigma, batch, min(point.Lambda, EXAMINED), centred)
         if batch == "reused":
             further = further_orders(sigma, min(point.uncapped, EXAMINED), centred)
     inputs = {
@@ -141,7 +126,7 @@ def outliers(
         "degree": "inf" if cap is None else cap,
         "batch": batch,
         "readout": readout,
-        "activation": activation,
+        "activation": activation if activation is None or isinstance(activation, str) else given.activation.name,
         "labels": labels,
     }
     notes = ["generic count: E[sigma^(k+1)] is not zero for the counted k, E sigma' is not zero"]
@@ -156,16 +141,3 @@ def outliers(
     counted = count(point, batch, readout, missing, further)
     setting = "steps eta_i = N^alpha_i, W0 with entries N(0, 1/d), readout of variance 1/N, n, d, N proportional"
     return OutliersResult(inputs, setting, ("T1", "T5"), tuple(notes), point, counted)
-
-
-def run(arguments: argparse.Namespace) -> OutliersResult:
-    """Run the command."""
-    return outliers(
-        arguments.alpha1,
-        arguments.alpha2,
-        degree=arguments.degree,
-        batch=arguments.batch,
-        readout=arguments.readout,
-        activation=arguments.activation,
-        labels=arguments.labels,
-    )
