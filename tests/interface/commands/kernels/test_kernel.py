@@ -108,9 +108,9 @@ def test_digits_out_of_reach_are_exit_three(capsys, monkeypatch):
 @pytest.mark.parametrize(
     ("tokens", "message"),
     [
-        (("relu", "--rho", "1.0001"), "correlation"),
+        (("relu", "--rho", "1.0001"), "-1 <= value <= 1"),
         (("relu", "--q11", "1", "--q12", "2", "--q22", "1"), "no covariance"),
-        (("relu", "--q11", "-1"), "negative"),
+        (("relu", "--q11", "-1"), "0 <= value"),
         (("relu", "--rho", "0", "--q12", "0"), "one of them"),
         (("relu", "--rho", "x"), "rho"),
         (("relu", "--digits", "0"), "digits"),
