@@ -9,7 +9,6 @@ a curve of one real parameter: z falls from infinity as p leaves 0 and turns at 
 from __future__ import annotations
 
 import functools
-import itertools
 import math
 from dataclasses import dataclass
 
@@ -20,7 +19,7 @@ from bulkedge.numerics.spectra import tracy_widom
 from bulkedge.numerics.spectra.marchenko_pastur import Floats
 from bulkedge.theory.numbers.errors import InputError
 
-_GRID = 100
+_FURTHEST = 0.99975  # of the way to the loudest row's own pole
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,13 +101,27 @@ class SeparableNoise:
 
     @functools.cached_property
     def _critical(self) -> float:
-        """Where z turns: the first zero of its slope, sought on a grid that is dense at both ends."""
+        """Where z turns.
+
+        With u = p A(p) = q B(q), z = u/(p q), so d log z/d log u = 1 - d log p/d log u - d log q/d log u. Of
+        x = a p/(1 - a p), d log u/d log p = 1 + sum x^2/sum x increases with p (Cauchy-Schwarz), and so for q: there is
+        one zero, and it is bracketed.
+        """
         end = 1 / float(np.max(self.rows))
-        grid = end * (1 - np.cos(np.pi * np.arange(1, _GRID) / _GRID)) / 2
-        for low, high in itertools.pairwise(grid):
-            if self._slope(float(high)) >= 0:
-                return float(brentq(self._slope, float(low), float(high), xtol=1e-15 * end, rtol=1e-14))
-        raise InputError("rows", "have levels too far apart", "leave the loudest out")
+        low, high = 1e-9 * end, _FURTHEST * end
+        if self._turning(high) < 0:
+            raise InputError("rows", "have levels too far apart", "leave the loudest out")
+        return float(brentq(self._turning, low, high, xtol=1e-15 * end, rtol=1e-14))
+
+    def _turning(self, p: float) -> float:
+        """d log z/d log u: -1 far above the spectrum, 0 at the edge."""
+        found = 1.0
+        for level, at in ((self.rows, p), (self.columns, self._other(p))):
+            x = level * at
+            x = x / (1 - x)
+            total = float(x.sum())
+            found -= total / (total + float(x @ x))
+        return found
 
     def _a(self, p: float) -> float:
         return float(np.sum(self.rows / (1 - self.rows * p)))
@@ -118,7 +131,8 @@ class SeparableNoise:
         target, end = p * self._a(p), 1 / float(np.max(self.columns))
 
         def gap(q: float) -> float:
-            return float(np.sum(self.columns * q / (1 - self.columns * q))) - target
+            x = self.columns * q
+            return float((x / (1 - x)).sum()) - target
 
         high = end * (1 - 1 / (2 + target))  # the largest level alone passes the target there
         return float(brentq(gap, 0.0, min(high, end * (1 - 1e-15)), xtol=1e-16 * end, rtol=1e-14))

@@ -110,7 +110,9 @@ class SpikedModel:
 
     def above(self, strength: ArrayLike) -> NDArray[np.bool_]:
         """Whether there is an outlier."""
-        t = self._strength(strength)
+        return self._above(self._strength(strength))
+
+    def _above(self, t: Floats) -> NDArray[np.bool_]:
         if self.law.name == "rectangular":
             return np.asarray(t**4 > self.ratio)
         if self.law.name == "wishart":
@@ -330,15 +332,15 @@ class SpikedModel:
 
     def _strength(self, strength: ArrayLike) -> Floats:
         values = finite(strength, "strength") / self.scale
-        if self.law.name not in _EITHER_SIGN and np.any(values <= 0):
+        if self.law.name not in _EITHER_SIGN and (values <= 0).any():
             raise InputError("strength", "holds a number that is not positive", "give positive numbers")
-        if not np.all(np.isfinite(values)):
+        if not np.isfinite(values).all():
             raise InputError("strength", "holds an infinite number", "give numbers up to 1e50")
         return values
 
     def _where_above(self, strength: ArrayLike, field: str, otherwise: Callable[..., Floats]) -> Floats:
         t = self._strength(strength)
-        above = self.above(strength)
+        above = self._above(t)
         # A strength that is safely above stands in where the formula does not apply.
         safe = np.where(above, t, 2 + 2 * self.ratio)
         inside = np.where(above, 2.0, t)

@@ -18,6 +18,7 @@ from bulkedge.theory.functions.nonlinearity import nonlinearity
 from bulkedge.theory.kernels.kernel_value import value
 from bulkedge.theory.numbers.errors import ConvergenceError, InputError
 
+EXHAUSTIVE = pytest.mark.exhaustive
 TABLES = {"iris": load_iris, "wine": load_wine, "digits": load_digits, "cancer": load_breast_cancer}
 
 
@@ -90,7 +91,9 @@ def test_the_curve_of_a_plot():
     np.testing.assert_allclose(found, expected, rtol=1e-11)
 
 
-@pytest.mark.parametrize("name", ["tanh", "sigmoid", "silu", "softplus"])
+@pytest.mark.parametrize(
+    "name", ["tanh", *(pytest.param(f, marks=EXHAUSTIVE) for f in ("sigmoid", "silu", "softplus"))]
+)
 def test_a_raw_table_of_nearly_parallel_rows(name):
     """Several hundred entries, so that the table of the kernel is used; a few of them against enclosures."""
     x = rows("iris", 26)
@@ -101,11 +104,17 @@ def test_a_raw_table_of_nearly_parallel_rows(name):
         assert found[i, j] == pytest.approx(float(value(nonlinearity(name), *q, 12)), rel=3e-12)
 
 
+FUNCTIONS = "relu", "gelu", "elu", "selu", "tanh", "softplus", "erf", "hard_tanh", "sin", "abs", "step", "exp(-Abs(z))"
+GRID = [(table, name) for table in sorted(TABLES) for name in FUNCTIONS]
+# At every norm what is quick; of the rest one small and one large table, by closed form, quadrature and series.
+QUICK = {(t, f) for t in TABLES for f in ("relu", "erf", "sin", "abs", "step")}
+QUICK |= {("iris", "tanh"), ("iris", "gelu"), ("iris", "hard_tanh")}
+QUICK |= {("digits", "softplus"), ("digits", "elu"), ("cancer", "exp(-Abs(z))")}
+
+
 @pytest.mark.parametrize(
-    "name",
-    ["relu", "gelu", "elu", "selu", "tanh", "softplus", "erf", "hard_tanh", "sin", "abs", "step", "exp(-Abs(z))"],
+    ("table", "name"), [pytest.param(*case, marks=() if case in QUICK else EXHAUSTIVE) for case in GRID]
 )
-@pytest.mark.parametrize("table", sorted(TABLES))
 def test_kernels_of_raw_tables_are_positive_and_bounded_by_their_diagonals(table, name):
     x = rows(table, 6)
     found = kernel_matrix(x, nonlinearity=name)

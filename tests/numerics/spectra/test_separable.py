@@ -73,3 +73,16 @@ def test_unusable_levels(bad):
     law = SeparableNoise(np.ones(9), np.ones(12))
     with pytest.raises(InputError, match="no outlier"):
         law.strength(0.5 * law.edge)
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.floats(0, 2), st.floats(0, 2))
+def test_the_edge_is_the_least_position(seed, spread, other):
+    """z(p) falls to the edge and rises beyond it, with one turning point however far apart the levels are."""
+    rng = np.random.default_rng(seed)
+    d, N = rng.integers(8, 80, 2)
+    law = SeparableNoise(np.exp(spread * rng.standard_normal(d)), np.exp(other * rng.standard_normal(N)))
+    p = np.linspace(0.01, 0.99, 25) / law.rows.max()
+    z = np.array([law._position(x) for x in p])
+    assert law.edge <= z.min() * (1 + 1e-12)
+    assert (np.sign(np.diff(z)) == np.sign(p[1:] - law._critical))[np.abs(p[1:] - law._critical) > p[0] * 5].all()
