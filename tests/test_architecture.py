@@ -156,6 +156,13 @@ def test_a_formula_is_written_once(name):
     assert found <= {home}
 
 
+def test_rules_of_gauss_and_legendre_come_from_one_place():
+    places = [
+        p for p in SOURCES if any(isinstance(n, ast.Attribute) and n.attr == "leggauss" for n in ast.walk(tree(p)))
+    ]
+    assert [str(p.relative_to(ROOT)) for p in places] == ["numerics/functions/legendre.py"]
+
+
 def test_the_search_for_formulas_finds_them():
     text = "v = 1 + step**2 * (second * p.slope_variance / alpha)\nn = sp.exp(-(t**2) / 2) / sp.sqrt(2 * sp.pi)\n"
     text += "u = pair.link_slope**2 + second / alpha\nother = x**2 + y / z\n"

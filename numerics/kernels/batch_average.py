@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bulkedge.numerics.functions.hermite import hermite_table
+from bulkedge.numerics.functions.legendre import legendre
 from bulkedge.numerics.gaussian.plane import FINER, Resolved, line_nodes, resolved
 from bulkedge.numerics.kernels.spiked_spectrum import multiplicity
 from bulkedge.numerics.kernels.truncated_spectrum import angular_factor
@@ -132,7 +133,7 @@ def _gauss_hermite(count: int) -> tuple[Array, Array]:
 @functools.lru_cache(maxsize=32)
 def _chi(dimension: int) -> tuple[Array, Array]:
     """Nodes and weights of the length of a standard normal vector: Gauss-Legendre where the density is above e^-35."""
-    x, w = np.polynomial.legendre.leggauss(30)
+    x, w = legendre(30)
     low, high = max(0.0, math.sqrt(dimension) - 7.0), math.sqrt(dimension) + 7.0
     r = 0.5 * (high - low) * x + 0.5 * (high + low)
     log_density = (dimension - 1) * np.log(r) - r**2 / 2

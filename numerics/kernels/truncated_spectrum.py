@@ -21,6 +21,7 @@ from scipy.special import eval_genlaguerre, gammaln
 
 from bulkedge.numerics.functions.functions import gauss_nodes, vectorised
 from bulkedge.numerics.functions.hermite import hermite_table
+from bulkedge.numerics.functions.legendre import legendre
 from bulkedge.numerics.gaussian.plane import FINER, line_nodes, resolved
 from bulkedge.numerics.kernels.spiked_spectrum import (
     Array,
@@ -168,7 +169,7 @@ def _average(
 
 def _radii(d: int) -> tuple[Array, Array]:
     """Nodes and log weights of |xi|, xi ~ N(0, I_d): Gauss-Legendre where the chi density is above e^-50."""
-    x, w = np.polynomial.legendre.leggauss(48)
+    x, w = legendre(48)
     low, high = max(0.0, math.sqrt(d) - 8.0), math.sqrt(d) + 9.0
     r = 0.5 * (high - low) * x + 0.5 * (high + low)
     log_density = (d - 1) * np.log(r) - r**2 / 2 - (0.5 * d - 1) * math.log(2.0) - gammaln(0.5 * d)

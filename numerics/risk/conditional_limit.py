@@ -31,7 +31,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bulkedge.numerics.functions.legendre import normal_density, panels
+from bulkedge.numerics.functions.legendre import legendre, normal_density, panels
 from bulkedge.numerics.risk.batch_spectrum import ISOTROPIC, BatchSpectrum, batch_spectrum
 from bulkedge.numerics.risk.conditional import NODES, ConditionalRisk, anderson, gauss_nodes, local_moments
 from bulkedge.theory.numbers.errors import ConvergenceError, InputError
@@ -54,7 +54,7 @@ def readout_nodes(law: str, count: int = 40) -> tuple[Array, Array]:
     if law == "gaussian":
         x, w = np.polynomial.hermite_e.hermegauss(count)
     elif law == "uniform":
-        x, w = np.polynomial.legendre.leggauss(count)
+        x, w = legendre(count)
         x = math.sqrt(3) * x
     else:
         raise InputError("readout", f"{law!r} is not known", "choose one of gaussian, rademacher, uniform, constant")

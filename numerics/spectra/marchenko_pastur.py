@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bulkedge.numerics.functions.legendre import legendre
 from bulkedge.numerics.trials.domain import finite, positive, within
 from bulkedge.theory.numbers.errors import InputError
 
@@ -21,7 +22,7 @@ Floats = NDArray[np.float64]
 Complexes = NDArray[np.complex128]
 
 _BLOCK = 8192
-_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(20)
+_NODES, _WEIGHTS = legendre(20)
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq
 from scipy.special import airy
 
+from bulkedge.numerics.functions.legendre import legendre
 from bulkedge.numerics.spectra.marchenko_pastur import Floats
 from bulkedge.numerics.trials.domain import finite
 from bulkedge.theory.numbers.errors import InputError
@@ -30,15 +31,10 @@ def _check_beta(beta: int) -> int:
     return beta
 
 
-@functools.cache
-def _rule(count: int) -> tuple[Floats, Floats]:
-    return np.polynomial.legendre.leggauss(count)
-
-
 def _kernel(s: float) -> tuple[Floats, Floats]:
     """A_s and its derivative in s on the nodes, symmetrised by the square roots of the weights."""
     # Further left the kernel oscillates and needs more nodes; with these F is right to 1e-13.
-    nodes, weights = _rule(40 if s > -2 else 56 if s > -6 else 64)
+    nodes, weights = legendre(40 if s > -2 else 56 if s > -6 else 64)
     length = max(_REACH - s, 4.0)
     x = length * (1 + nodes) / 2
     root = np.sqrt(length * weights / 2)

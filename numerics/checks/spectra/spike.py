@@ -11,6 +11,7 @@ import functools
 import numpy as np
 import sympy as sp
 
+from bulkedge.numerics.functions.legendre import legendre
 from bulkedge.numerics.spectra import tracy_widom
 from bulkedge.numerics.spectra.lanczos import leading_triples
 from bulkedge.numerics.spectra.spike import SpikedModel, rectangular
@@ -68,7 +69,7 @@ def _edge_shift(d: int, width: int) -> float:
 
     Of order N^(-2/3), most of the finite size within the threshold; what is left is O(1/N).
     """
-    nodes, weights = np.polynomial.legendre.leggauss(30)
+    nodes, weights = legendre(30)
     mean = -8 + 7 * float(weights @ tracy_widom.sf(-1 + 7 * nodes))  # over [-8, 6]
     centre, scale = tracy_widom.johnstone(max(d, width), min(d, width))
     return float(np.sqrt((centre + scale * mean) / d) - 1 - np.sqrt(width / d))
