@@ -112,9 +112,17 @@ class Number:
 
     @property
     def error(self) -> Any:
-        """A bound of |truth - value| before rounding to `digits`, or the standard error; 0 iff `exact` is known."""
+        """A bound of |truth - value| before rounding to `digits`, or the standard error; 0 iff `exact` is known.
+
+        A float, rounded up (an array of them); `radius` is the rational itself.
+        """
         if self.value is None:
             return None
+        return _up(self.limit) if isinstance(self.limit, Fraction) else self.limit
+
+    @property
+    def limit(self) -> Any:
+        """The error as it is kept: a rational, or an array of floats."""
         return Fraction(0) if self.exact is not None else self.radius
 
     @property
@@ -142,7 +150,7 @@ class Number:
 
         if self.measured:
             return _each(lambda error: decimal_string(_rational(error), self.digits), self.radius)
-        return _each(lambda error: error_string(_rational(error)), self.error)
+        return None if self.value is None else _each(lambda error: error_string(_rational(error)), self.limit)
 
     def expression(self) -> str | None:
         """The exact expression as SymPy text, or None."""
@@ -463,7 +471,7 @@ def _as_floats(x: Number) -> tuple[Any, Any]:
     import numpy as np
 
     value = float(x.value)
-    return np.float64(value), np.float64(math.nextafter(float(x.radius + abs(x.value - Fraction(value))), math.inf))
+    return np.float64(value), np.float64(_up(x.radius + abs(x.value - Fraction(value))))
 
 
 def _without_symbols(gap: Number) -> Number:
@@ -474,6 +482,15 @@ def _without_symbols(gap: Number) -> Number:
     if simple.free_symbols:
         raise PrecisionError(f"not decided: the difference {simple} has symbols; give them numbers")
     return Number.of(simple, digits=gap.digits)
+
+
+def _up(value: Fraction) -> float:
+    """The least float that is not below a rational (infinity beyond their range)."""
+    try:
+        near = float(value)
+    except OverflowError:
+        return math.inf
+    return math.nextafter(near, math.inf) if Fraction(near) < value else near
 
 
 def _rational(value: Any) -> Fraction:

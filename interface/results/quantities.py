@@ -91,22 +91,43 @@ class Row(Quantities):
     def __getattr__(self, name: str) -> Any:
         if name in ("error", "exact") and self.main in self:
             return getattr(self[self.main], name)
+        stem, _, ending = name.rpartition("_")
+        if ending in ("error", "sd") and isinstance(self.get(stem), Number):
+            return self[stem].error
         return super().__getattr__(name)
 
 
 class Shared(Quantities):
     """A row of numbers with one `error` beside them, the largest of theirs."""
 
+    @property
+    def largest(self) -> Number:
+        """The number with the largest error."""
+        return _largest([*numbers(self)])
+
     def __getattr__(self, name: str) -> Any:
-        return _largest([*numbers(self)]).error if name == "error" else super().__getattr__(name)
+        return self.largest.error if name == "error" else super().__getattr__(name)
 
 
 class Multiplicity(int):
     """A count without a bound, which the JSON holds as a decimal string."""
 
 
+class Bare(float):
+    """A float whose error is not known here, nine digits of it in the JSON: a p-value, a distance, a measure."""
+
+    @property
+    def decimal(self) -> str:
+        """The JSON's text."""
+        from fractions import Fraction
+
+        from bulkedge.theory.numbers.enclosure import decimal_string
+
+        return decimal_string(Fraction(self), 9)
+
+
 def _largest(inside: list[Number]) -> Number:
-    return max(inside, key=lambda x: x.error)
+    return max(inside, key=lambda x: x.limit)
 
 
 def _attributed(value: Any) -> Any:
@@ -139,13 +160,18 @@ def _fields(group: Quantities, errors: dict[str, Any], exact: dict[str, Any]) ->
             found[name] = _level(name, value, errors, exact)
         elif isinstance(value, tuple):
             found[name] = _list(name, value, errors, exact)
-        elif isinstance(value, Multiplicity):
-            from bulkedge.theory.numbers.enclosure import int_to_text
-
-            found[name] = int_to_text(value)
         else:
-            found[name] = value
+            found[name] = _word(value)
     return found
+
+
+def _word(value: Any) -> Any:
+    """What is no Number, as JSON has it."""
+    if isinstance(value, Multiplicity):
+        from bulkedge.theory.numbers.enclosure import int_to_text
+
+        return int_to_text(value)
+    return value.decimal if isinstance(value, Bare) else plain(value)
 
 
 def _with_error(name: str, number: Number, main: str) -> dict[str, Any]:
@@ -164,7 +190,7 @@ def _level(name: str, group: Quantities, errors: dict[str, Any], exact: dict[str
     if isinstance(group, Point):
         found["errors"] = inner
     elif isinstance(group, Shared):
-        found["error"] = _largest([*numbers(group)]).bound()
+        found["error"] = group.largest.bound()
     elif isinstance(group, Worst):
         _share(name, [*numbers(group)], errors, exact)
     elif inner:
@@ -181,7 +207,7 @@ def _list(name: str, items: tuple[Any, ...], errors: dict[str, Any], exact: dict
         elif isinstance(item, Quantities):
             found.append(_level("", item, {}, {}))
         else:
-            found.append(plain(item))
+            found.append(_word(item))
     inside = [x for item in items if not isinstance(item, Row | Point | Shared) for x in numbers(item)]
     if inside:
         _share(name, inside, errors, exact)

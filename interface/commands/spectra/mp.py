@@ -92,10 +92,8 @@ class PopulationResult(Result):
 
     def tables(self) -> tuple[Table, ...]:
         """The components, then atom, mean and variance."""
-        from bulkedge.theory.numbers.enclosure import error_string
-
         listed = tuple(
-            (x["lower"].decimal(), x["upper"].decimal(), error_string(x.error), x["mass"].expression())
+            (x["lower"].decimal(), x["upper"].decimal(), x.largest.bound(), x["mass"].expression())
             for x in self._stated["components"]
         )
         rest = tuple(row(name, self._stated[name]) for name in self.exact)

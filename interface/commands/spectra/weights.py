@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from bulkedge.arguments import Argument, File, Flag, Numeric, Real, Seed, Word, read
+from bulkedge.results.number import Number
+from bulkedge.results.quantities import Bare, Row
 from bulkedge.results.result import Result, Table
 
 if TYPE_CHECKING:
@@ -23,17 +25,8 @@ if TYPE_CHECKING:
 HAS_CURVE = True
 LOSSES = ("frobenius", "operator", "nuclear")
 _BESIDE, _WRITTEN = "beside it", "denoising, and files to write"
+DIGITS = 9  # what a float of a measured spectrum is good for
 SMALLEST_P = 1e-16  # below it Tracy-Widom's tail is rounding: a p-value is then a bound
-
-
-@dataclass(frozen=True)
-class Outlier:
-    """One outlier: its singular value, p-value, and the strength behind it with its standard deviation."""
-
-    value: float
-    p: float
-    strength: float
-    strength_sd: float
 
 
 @dataclass(frozen=True)
@@ -42,27 +35,11 @@ class WeightsResult(Result):
 
     command: ClassVar[str] = "weights"
     report: WeightSpectrum
-    edges: tuple[FurtherEdge, ...]
-    measures: Measures
+    further: tuple[FurtherEdge, ...]
+    spectral: Measures
     shrunk: Shrinkage
-    tail: Tail | None = None
+    power_law: Tail | None = None
     comparison: Comparison | None = None
-
-    @property
-    def outliers(self) -> tuple[Outlier, ...]:
-        """The values beyond the edge, decreasing."""
-        r = self.report
-        return tuple(map(Outlier, r.outliers, r.p_values, r.strengths, r.strength_sd))
-
-    @property
-    def strengths(self) -> tuple[float, ...]:
-        """Their strengths."""
-        return self.report.strengths
-
-    @property
-    def fit(self) -> Fit | None:
-        """Whether Marchenko-Pastur fits; None where no bulk is left."""
-        return self.report.fit
 
     @property
     def denoised(self) -> Floats:
@@ -71,91 +48,85 @@ class WeightsResult(Result):
 
         return denoised(self.report, self.shrunk.values)
 
-    def payload(self) -> dict[str, Any]:
+    def quantities(self) -> dict[str, Any]:
         """`shape`, `scale`, `edge`, `outliers` (value, p, strength), `strengths`, `fit` (distance, p), and more.
 
-        `rate` is the false-alarm rate that holds, or null with its `reason`; `overlaps` are squared, with standard
-        deviations about O2's limit. A `p` below 1e-16 is given as that bound (`p_is_bound`). `errors` are
+        `rate` is the false-alarm rate that holds, or None with its `reason`; `overlaps` are squared, with standard
+        deviations about O2's limit. A `p` below 1e-16 is given as that bound (`p_is_bound`). Errors are
         standard errors; singular values carry rounding errors only.
         """
         r = self.report
+        relative = r.scale_error / r.scale
+        rounding = 1e-7 * float(r.values[0])
+        strengths = [_measured(s, sd) for s, sd in zip(r.strengths, r.strength_sd, strict=True)]
         return {
             "shape": [*r.shape],
-            "scale": _text(r.scale),
-            "edge": _text(r.edge),
-            "threshold": _text(r.threshold),
+            "scale": _measured(r.scale, r.scale_error),
+            "edge": _measured(r.edge, r.edge * relative),
+            "threshold": _measured(r.threshold, r.threshold * relative),
             "count": len(r.outliers),
             "headline": self.headline,
             "outliers": [
-                {
-                    "value": _text(value),
-                    "p": _text(max(p, SMALLEST_P)),
-                    "p_is_bound": p < SMALLEST_P,
-                    "strength": _text(strength),
-                    "strength_sd": _text(sd),
-                }
-                for value, p, strength, sd in zip(r.outliers, r.p_values, r.strengths, r.strength_sd, strict=True)
+                Row(
+                    {
+                        "value": Number.of(float(value), rounding, digits=DIGITS),
+                        "p": Bare(max(p, SMALLEST_P)),
+                        "p_is_bound": bool(p < SMALLEST_P),
+                        "strength": strength,
+                    }
+                )
+                for value, p, strength in zip(r.outliers, r.p_values, strengths, strict=True)
             ],
-            "strengths": [_text(s) for s in r.strengths],
-            "rate": None if r.rate is None else _text(r.rate),
+            "strengths": strengths,
+            "rate": None if r.rate is None else Bare(r.rate),
             "reason": r.reason,
             "scaled": r.scaled,
-            "fit": None
-            if r.fit is None
-            else {
-                "distance": _text(r.fit.distance),
-                "p": _text(r.fit.p),
-                "fits": r.trusted,
-                "scale": _text(r.fit.scale),
-                "ratio": _text(r.fit.ratio),
-            },
+            "fit": None if r.fit is None else _fit(r.fit, r.trusted),
             "dropped": {"rows": r.dropped[0], "columns": r.dropped[1]},
             "rank": r.rank,
             "overlaps": [
-                {
-                    "outlier": o.outlier,
-                    "direction": o.direction,
-                    "side": o.side,
-                    "squared": _text(o.squared),
-                    "squared_sd": _text(o.squared_sd),
-                    "signal": _text(o.signal),
-                    "signal_sd": _text(o.signal_sd),
-                }
+                Row(
+                    {
+                        "outlier": o.outlier,
+                        "direction": o.direction,
+                        "side": o.side,
+                        "squared": _measured(o.squared, o.squared_sd),
+                        "signal": _measured(o.signal, o.signal_sd),
+                    }
+                )
                 for o in r.overlaps
             ],
             "edges": [
                 {
                     "law": e.name,
-                    "edge": _text(e.edge),
-                    "threshold": _text(e.threshold),
+                    "edge": Bare(e.edge),
+                    "threshold": Bare(e.threshold),
                     "count": e.count,
-                    "strengths": [_text(x) for x in e.strengths],
+                    "strengths": [*map(Bare, e.strengths)],
                 }
-                for e in self.edges
+                for e in self.further
             ],
             "measures": {
-                "stable_rank": _text(self.measures.stable_rank),
-                "entropy": _text(self.measures.entropy),
-                "effective_rank": _text(self.measures.effective_rank),
-                "rank90": self.measures.rank90,
-                "rank99": self.measures.rank99,
+                "stable_rank": Bare(self.spectral.stable_rank),
+                "entropy": Bare(self.spectral.entropy),
+                "effective_rank": Bare(self.spectral.effective_rank),
+                "rank90": self.spectral.rank90,
+                "rank99": self.spectral.rank99,
             },
             "denoised": {
                 "loss": self.shrunk.loss,
-                "values": [_text(x) for x in self.shrunk.values.tolist()],
-                "risk": _text(self.shrunk.risk),
+                "values": [*map(Bare, self.shrunk.values.tolist())],
+                "risk": Bare(self.shrunk.risk),
             },
-            "tail": None if self.tail is None else _tail(self.tail),
+            "tail": None if self.power_law is None else _tail(self.power_law),
             "against": None if self.comparison is None else _against(self.comparison),
-            "errors": {
-                "scale": _text(r.scale_error),
-                "edge": _text(r.edge * r.scale_error / r.scale),
-                "threshold": _text(r.threshold * r.scale_error / r.scale),
-                "outliers": _text(1e-7 * float(r.values[0])),
-                "strengths": [_text(sd) for sd in r.strength_sd],
-                "fit": None if r.fit is None else {"p": _text((r.fit.p * (1 - r.fit.p) / r.fit.draws) ** 0.5)},
-            },
         }
+
+    def payload(self) -> dict[str, Any]:
+        """The quantities; `errors` has one bound for the singular values beyond the edge."""
+        found = super().payload()
+        rounding = Bare(1e-7 * float(self.report.values[0])).decimal
+        return found | {"errors": {"strengths": [], "fit": None, **found["errors"], "outliers": rounding}}
 
     @property
     def headline(self) -> str:
@@ -194,8 +165,8 @@ class WeightsResult(Result):
             bulk.append(("rank", str(r.rank)))
         bulk += self._measures()
         tables.append(Table(("bulk", f"{r.shape[0]} x {r.shape[1]}"), tuple(bulk)))
-        if (self.edges and not r.trusted) or any(e.name == "null" for e in self.edges):
-            further = tuple((e.name, f"{e.edge:.6g}", f"{e.threshold:.6g}", str(e.count)) for e in self.edges)
+        if (self.further and not r.trusted) or any(e.name == "null" for e in self.further):
+            further = tuple((e.name, f"{e.edge:.6g}", f"{e.threshold:.6g}", str(e.count)) for e in self.further)
             tables.append(Table(("further edge", "edge", "threshold", "beyond"), further))
         if self.comparison is not None:
             tables += _comparison(self.comparison)
@@ -214,7 +185,7 @@ class WeightsResult(Result):
         return tuple(tables)
 
     def _measures(self) -> list[tuple[str, str]]:
-        m, s = self.measures, self.shrunk
+        m, s = self.spectral, self.shrunk
         rows = [
             ("stable rank", f"{m.stable_rank:.5g}"),
             ("entropy; effective rank", f"{m.entropy:.5g}; {m.effective_rank:.5g}"),
@@ -222,8 +193,8 @@ class WeightsResult(Result):
             (f"denoised: values ({s.loss})", ", ".join(f"{x:.5g}" for x in s.values[:6]) or "none"),
             ("denoised: loss that remains", f"{s.risk:.4g}"),
         ]
-        if self.tail is not None:
-            t = self.tail
+        if self.power_law is not None:
+            t = self.power_law
             rows.append(("tail exponent; p", f"{t.exponent:.3g} +- {t.exponent_sd:.1g} ({t.count} values); {t.p:.2g}"))
         return rows
 
@@ -253,15 +224,29 @@ class WeightsResult(Result):
         return weights_figure(self.report)
 
 
-def _tail(tail: Tail) -> dict[str, Any]:
-    return {
-        "exponent": _text(tail.exponent),
-        "exponent_sd": _text(tail.exponent_sd),
-        "start": _text(tail.start),
-        "count": tail.count,
-        "distance": _text(tail.distance),
-        "p": _text(tail.p),
-    }
+def _measured(value: float, sd: float) -> Number:
+    return Number.of(float(value), float(sd), digits=DIGITS, measured=True)
+
+
+def _fit(fit: Fit, trusted: bool) -> dict[str, Any]:
+    p = _measured(fit.p, (fit.p * (1 - fit.p) / fit.draws) ** 0.5)
+    return {"distance": Bare(fit.distance), "p": p, "fits": trusted, "scale": Bare(fit.scale), "ratio": Bare(fit.ratio)}
+
+
+def _tail(tail: Tail) -> Row:
+    return Row(
+        {
+            "exponent": _measured(tail.exponent, tail.exponent_sd),
+            "start": Bare(tail.start),
+            "count": tail.count,
+            "distance": Bare(tail.distance),
+            "p": Bare(tail.p),
+        }
+    )
+
+
+def _sides(pair: tuple[float, float]) -> dict[str, Bare]:
+    return {"left": Bare(pair[0]), "right": Bare(pair[1])}
 
 
 def _against(found: Comparison) -> dict[str, Any]:
@@ -269,14 +254,14 @@ def _against(found: Comparison) -> dict[str, Any]:
         "directions": [
             {
                 "outlier": d.outlier,
-                "shared": {"left": _text(d.shared[0]), "right": _text(d.shared[1])},
-                "similarity": {"left": _text(d.similarity[0]), "right": _text(d.similarity[1])},
+                "shared": _sides(d.shared),
+                "similarity": _sides(d.similarity),
                 "new": d.new,
                 "intruder": d.intruder,
             }
             for d in found.directions
         ],
-        "angles": {"left": [_text(x) for x in found.left], "right": [_text(x) for x in found.right]},
+        "angles": {"left": [*map(Bare, found.left)], "right": [*map(Bare, found.right)]},
     }
 
 
@@ -299,15 +284,6 @@ def _comparison(found: Comparison) -> list[Table]:
 
 def _p(p: float) -> str:
     return f"< {SMALLEST_P:g}" if p < SMALLEST_P else f"{p:.2g}"
-
-
-def _text(value: float) -> str:
-    """Nine significant digits: what a float of a measured spectrum is good for."""
-    from fractions import Fraction
-
-    from bulkedge.theory.numbers.enclosure import decimal_string
-
-    return decimal_string(Fraction(value), 9)
 
 
 def weights(

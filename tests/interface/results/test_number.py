@@ -252,7 +252,8 @@ def test_numpy_takes_values_and_keeps_errors_in_operators():
 def test_the_decimal_reads_back_to_its_digits(value, digits):
     x = Number.of(value, Fraction(1, 10**9), digits=digits)
     assert abs(Fraction(x.decimal()) - value) <= abs(value) * Fraction(1, 10 ** (digits - 1)) / 2
-    assert Fraction(x.bound()) >= x.error
+    assert Fraction(x.bound()) >= x.radius
+    assert Fraction(x.error) >= x.radius
     assert x.text == f"{x.decimal()} +- {x.bound()}"
 
 
@@ -297,13 +298,14 @@ def test_how_it_prints():
 
 
 def test_each_source_of_a_number():
-    assert Number.of(Enclosure(Fraction(1, 3), Fraction(1, 9))).error == Fraction(1, 9)
+    ninth = Number.of(Enclosure(Fraction(1, 3), Fraction(1, 9)))
+    assert (ninth.radius, ninth.error) == (Fraction(1, 9), 1 / 9 + 2**-56)
     assert Number.of(Enclosure(Fraction(1, 3), Fraction(0), "exact")).exact == sp.Rational(1, 3)
     relu = coefficient(nonlinearity("relu"), 0)
     assert Number.of(relu).exact == relu.exact
     assert Number.of(relu).error == 0
     tanh = coefficient(nonlinearity("tanh"), 1, digits=20)
-    assert (Number.of(tanh, digits=20).exact, Number.of(tanh).error) == (None, tanh.enclosure.error)
+    assert (Number.of(tanh, digits=20).exact, Number.of(tanh).radius) == (None, tanh.enclosure.error)
     assert Number.of(Number.of(2)).exact == 2
     for bad in (float("nan"), float("inf")):
         with pytest.raises(ArithmeticError):

@@ -9,6 +9,7 @@ import re
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
 import pytest
 
 import bulkedge
@@ -120,6 +121,7 @@ def walk(json: Any, value: Any, path: str = "") -> list[tuple[str, Number]]:
     return []
 
 
+SPIKE = (np.ones(60) / 2, np.ones(50) / 2)
 CALLS: dict[str, tuple[Any, set[str]]] = {
     "mp": (lambda: bulkedge.mp("1/2"), {".edges[1]", ".atom"}),
     "population": (lambda: bulkedge.mp("1/2", population="1:1/2,10:1/2"), {".edges[1]", ".components[0].mass"}),
@@ -139,6 +141,10 @@ CALLS: dict[str, tuple[Any, set[str]]] = {
     "align": (
         lambda: bulkedge.align("tanh", power=1, alpha=2, batch="reused", activation="relu"),
         {".norm2", ".signals[0]", ".further.cosine"},
+    ),
+    "weights": (
+        lambda: bulkedge.weights(np.random.default_rng(0).standard_normal((60, 50)) + 3 * np.outer(*SPIKE)),
+        {".scale", ".edge", ".outliers[0].value", ".outliers[0].strength", ".strengths[0]", ".fit.p"},
     ),
     "limit": (
         lambda: bulkedge.risk("tanh", "z", samples=2, width=1, ridge=".1", step=1),
