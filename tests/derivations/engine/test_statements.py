@@ -18,7 +18,7 @@ DERIVED = (
     *("M1", "M2", "L1"),
     *(f"T{i}" for i in range(1, 7)),
     *(f"R{i}" for i in range(1, 4)),
-    *("E2", "E6", "E7"),
+    *("E2", "E6", "E7", "E8", "E11"),
 )
 # Without a derivation of the formula: what kind of statement it is instead.
 OTHERWISE = {
