@@ -12,7 +12,7 @@ import sympy as sp
 from bulkedge.theory.numbers.statement import Statement
 from bulkedge.theory.numbers.symbols import alpha, eta, mu1, mu1_star, theta
 from bulkedge.theory.spectra.spike import RECTANGULAR
-from bulkedge.theory.steps.gradient import label_second_moment
+from bulkedge.theory.steps import gradient
 
 momentum = sp.Symbol("gamma", positive=True)  # in (0, 1)
 decay = sp.Symbol("w", positive=True)  # in (0, 1)
@@ -22,7 +22,7 @@ singular = sp.Function("s_1")
 
 def direction_norm2() -> sp.Expr:
     """|u|^2 = mu1*^2 + E y^2 (1 - gamma)/((1 + gamma) alpha): the batches count (1 + gamma)/(1 - gamma) times."""
-    return mu1_star**2 + label_second_moment() * (1 - momentum) / ((1 + momentum) * alpha)
+    return gradient.direction_norm2().subs(alpha, alpha * (1 + momentum) / (1 - momentum))
 
 
 def strength() -> sp.Expr:
