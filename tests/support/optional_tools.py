@@ -34,8 +34,16 @@ def _may_mount() -> bool:
         return mounted.returncode == 0 and subprocess.run(["umount", folder], check=False).returncode == 0
 
 
+def _has_tex() -> bool:
+    """The programs, and the packages that the book loads: a TeX without them compiles nothing of ours."""
+    if not all(shutil.which(name) for name in ("latexmk", "pdflatex", "pdftotext", "pdfinfo", "kpsewhich")):
+        return False
+    files = [f"{name}.sty" for name in ("lmodern", "mathtools", "amssymb", "longtable", "hyperref", "geometry")]
+    return subprocess.run(["kpsewhich", *files], capture_output=True, check=False).returncode == 0
+
+
 TOOLS: Mapping[str, Callable[[], bool]] = {
-    "tex": lambda: all(shutil.which(name) for name in ("latexmk", "pdflatex", "pdftotext", "pdfinfo")),
+    "tex": _has_tex,
     "browser": lambda: browser() is not None,
     "node": lambda: shutil.which("node") is not None and (katex() / "package.json").is_file(),
     "torch": lambda: importlib.util.find_spec("torch") is not None,
