@@ -8,36 +8,31 @@ from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
+from bulkedge.commands.risk.risk import MAX_NEURONS
 from bulkedge.theory.functions import parse
-from bulkedge.theory.functions.nonlinearity import Nonlinearity, nonlinearity
-from bulkedge.theory.functions.parse import integer, nonnegative, positive
+from bulkedge.theory.functions.nonlinearity import Nonlinearity
+from bulkedge.theory.functions.parse import integer, nonnegative
 from bulkedge.theory.numbers.errors import InputError
-from bulkedge.theory.steps.setting import READOUTS
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
 MAX_POINTS = 100_000
-MAX_NEURONS = 100_000
 MAX_SOLVED = 2_000  # points that need a fixed point of their own
 MAX_MATRIX = 6_000  # neurons of given weights: matrices of that size are inverted
 
 
 @dataclass(frozen=True)
 class Inputs:
-    """What the command works with; `texts` are the simulation's settings as exact text."""
+    """What the command works with: `exact` are the numbers as they were read, `steps` the step sizes."""
 
     activation: Nonlinearity
     link: Nonlinearity
-    samples: float
-    width: float
-    ridge: float
-    batch: float
-    noise: float
+    exact: dict[str, sp.Rational]
     steps: tuple[float, ...]
     step_texts: tuple[str, ...]
-    is_curve: bool
+    echo: dict[str, Any]
     dim: int | None
     neurons: int
     readout: str
@@ -46,8 +41,19 @@ class Inputs:
     weights: NDArray[np.float64] | None
     spikes: int
     target: NDArray[np.float64] | None
-    texts: dict[str, str]
-    echo: dict[str, Any]
+
+    samples = property(lambda self: float(self.exact["samples"]), doc="n/d of the ridge fit.")
+    width = property(lambda self: float(self.exact["width"]), doc="N/d.")
+    ridge = property(lambda self: float(self.exact["ridge"]), doc="The ridge.")
+    batch = property(lambda self: float(self.exact["batch"]), doc="n1/d of the step's batch.")
+    noise = property(lambda self: float(self.exact["noise"]), doc="The noise's standard deviation.")
+    is_curve = property(lambda self: len(self.steps) > 1, doc="Whether there are several step sizes.")
+
+    @property
+    def texts(self) -> dict[str, str]:
+        """The simulation's settings as exact text."""
+        functions = {"activation": str(self.activation.expr), "link": str(self.link.expr)}
+        return functions | {name: str(value) for name, value in self.exact.items()}
 
 
 def read_steps(step: Any) -> tuple[sp.Rational, ...]:
@@ -66,107 +72,86 @@ def read_steps(step: Any) -> tuple[sp.Rational, ...]:
     return tuple(a + (b - a) * i / (count - 1) for i in range(count))
 
 
-def read_inputs(
-    activation: Any,
-    link: Any,
-    samples: Any,
-    ridge: Any,
-    width: Any,
-    step: Any,
-    batch: Any,
-    noise: Any,
-    dim: Any,
-    readout: str,
-    simulate: Any,
-    seed: Any,
-    from_weights: str | None,
-    spikes: Any,
-    target: str | None,
-) -> Inputs:
-    """Read and check everything; each error names its option.
+def check_inputs(read: Any) -> Inputs:
+    """What no argument can say alone: which go together, sizes that follow, files that fit; `read` has them all.
 
     Errors: InputError.
     """
-    readout = parse.choice(readout, "readout", READOUTS)
-    numbers = {"samples": positive(samples, "samples", sized=True), "ridge": nonnegative(ridge, "ridge", sized=True)}
-    numbers["noise"] = nonnegative(noise, "noise", sized=True)
-    given = from_weights is not None
-    for name, value in (("width", width), ("step", step)):
+    given = read.from_weights is not None
+    for name in ("width", "step"):
+        value = getattr(read, name)
         if value is None and not given:
             raise InputError(name, "missing", f"give {name}, or the weights themselves (from_weights)")
         if value is not None and given:
             raise InputError(name, "given together with from_weights", "leave it out: the weights decide")
-    numbers["width"] = positive(1 if given else width, "width", sized=True)
-    numbers["batch"] = numbers["samples"] if batch is None else positive(batch, "batch", sized=True)
-    steps = read_steps(0 if given else step)
-    if dim is None and (simulate is not None or readout != "gaussian"):
+    exact = {
+        "samples": read.samples,
+        "ridge": read.ridge,
+        "noise": read.noise,
+        "width": sp.Integer(1) if given else read.width,
+        "batch": read.samples if read.batch is None else read.batch,
+    }
+    steps = read_steps(0 if given else read.step)
+    neurons = _neurons(read, exact, len(steps))
+    weights = None if not given else _weights(read.from_weights)
+    target = None if read.target is None else _target(read.target, weights)
+    echo = {**read.inputs, **{name: str(value) for name, value in exact.items()}}
+    if given:
+        echo |= {"width": None, "batch": None, "step": None}
+    else:
+        echo |= {"step": str(read.step) if ":" in str(read.step) else str(steps[0]), "spikes": None}
+    return Inputs(
+        activation=read.activation,
+        link=read.link,
+        exact=exact,
+        steps=tuple(float(s) for s in steps),
+        step_texts=tuple(str(s) for s in steps),
+        echo=echo,
+        dim=read.dim,
+        neurons=neurons,
+        readout=read.readout,
+        trials=read.simulate,
+        seed=read.seed,
+        weights=weights,
+        spikes=read.spikes,
+        target=target,
+    )
+
+
+def _neurons(read: Any, exact: dict[str, sp.Rational], points: int) -> int:
+    """The width of a network of dimension `dim`; 0 without one."""
+    d, given = read.dim, read.from_weights is not None
+    if d is None and (read.simulate is not None or read.readout != "gaussian"):
         raise InputError("dim", "missing, though simulate or readout is given", "give the dimension d")
-    d = None if dim is None else integer(dim, "dim", 2, MAX_NEURONS)
-    neurons = 0 if d is None else int(numbers["width"] * d + sp.Rational(1, 2))  # as Limit.at rounds
+    neurons = 0 if d is None else int(exact["width"] * d + sp.Rational(1, 2))  # as Limit.at rounds
     if d is not None and not 1 <= neurons <= MAX_NEURONS:
         raise InputError("width", f"{neurons} neurons at d = {d}", f"give 1..{MAX_NEURONS}")
-    if (given or d is not None) and numbers["ridge"] == 0:
+    if (given or d is not None) and exact["ridge"] == 0:
         raise InputError("ridge", "is 0", "give a ridge above 0 for finite sizes")
-    if d is not None and len(steps) > MAX_SOLVED:
-        raise InputError("step", f"{len(steps)} points at a finite dimension", f"give at most {MAX_SOLVED}")
-    f, g = nonlinearity(activation, "ACTIVATION"), nonlinearity(link, "LINK")
-    weights = None if from_weights is None else load_array(from_weights, "from_weights", 2)
-    if weights is not None and len(weights) > MAX_MATRIX:
+    if d is not None and points > MAX_SOLVED:
+        raise InputError("step", f"{points} points at a finite dimension", f"give at most {MAX_SOLVED}")
+    return neurons
+
+
+def _weights(path: str) -> NDArray[np.float64]:
+    """The given weights, a neuron a row."""
+    weights = load_array(path, "from_weights", 2)
+    if len(weights) > MAX_MATRIX:
         raise InputError("from_weights", f"{len(weights)} neurons", f"give at most {MAX_MATRIX}, or a sample of them")
-    if weights is not None and not weights.any(axis=1).all():
+    if not weights.any(axis=1).all():
         row = int((~weights.any(axis=1)).argmax())
         raise InputError("from_weights", f"row {row} is all zero: a neuron without weights", "leave it out")
-    direction = None if target is None else load_array(target, "target", 1)
-    if direction is not None and (weights is None or direction.shape != (weights.shape[1],)):
+    return weights
+
+
+def _target(path: str, weights: NDArray[np.float64] | None) -> NDArray[np.float64]:
+    """The target's direction, which must fit the weights."""
+    direction = load_array(path, "target", 1)
+    if weights is None or direction.shape != (weights.shape[1],):
         raise InputError("target", "does not fit the weights", "give one entry for each input of a neuron")
-    if direction is not None and not direction.any():
+    if not direction.any():
         raise InputError("target", "is zero", "give a direction")
-    trials = None if simulate is None else integer(simulate, "simulate", 2, 10_000)
-    start, count = integer(seed, "seed", 0), integer(spikes, "spikes", 0, 3)
-    echo: dict[str, Any] = {
-        "activation": f.name,
-        "link": g.name,
-        **{name: None if given and name in ("width", "batch") else str(value) for name, value in numbers.items()},
-        "step": None if given else str(step) if ":" in str(step) else str(steps[0]),
-        "dim": d,
-        "readout": readout,
-        "simulate": trials,
-        "seed": start,
-        "from_weights": from_weights,
-        "spikes": count if given else None,
-        "target": target,
-    }
-    texts = {
-        "activation": str(f.expr),
-        "link": str(g.expr),
-        "samples": str(numbers["samples"]),
-        "width": str(numbers["width"]),
-        "ridge": str(numbers["ridge"]),
-        "batch": str(numbers["batch"]),
-        "noise": str(numbers["noise"]),
-    }
-    return Inputs(
-        f,
-        g,
-        float(numbers["samples"]),
-        float(numbers["width"]),
-        float(numbers["ridge"]),
-        float(numbers["batch"]),
-        float(numbers["noise"]),
-        tuple(float(s) for s in steps),
-        tuple(str(s) for s in steps),
-        len(steps) > 1,
-        d,
-        neurons,
-        readout,
-        trials,
-        start,
-        weights,
-        count,
-        direction,
-        texts,
-        echo,
-    )
+    return direction
 
 
 def load_array(path: str, argument: str, dimensions: int) -> NDArray[np.float64]:

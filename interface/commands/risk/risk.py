@@ -2,27 +2,41 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
+from bulkedge.arguments import (
+    READOUTS,
+    Activation,
+    Argument,
+    Count,
+    File,
+    Link,
+    Numeric,
+    Real,
+    Seed,
+    SizedNoise,
+    Word,
+    read,
+)
 from bulkedge.results.number import Number
 from bulkedge.results.quantities import Flat, row
 from bulkedge.results.quantities import Point as CurvePoint
 from bulkedge.results.result import Result, Table
 
 if TYPE_CHECKING:
-    import sympy as sp
     from matplotlib.figure import Figure
 
     from bulkedge.numerics.trials.estimate import Estimate
-    from bulkedge.theory.functions.nonlinearity import Nonlinearity
-    from bulkedge.theory.functions.parse import Numeric
 
 HAS_CURVE = True
+MAX_NEURONS = 100_000
+_RATIO: dict[str, Any] = {"low": 0, "exclusive": True, "sized": True}
+_FINITE, _GIVEN = "a finite dimension (with --dim)", "given weights (in the place of --width, --step and --batch)"
 TYPICAL = 1000  # the dimension at which a limit is compared with what a network of finite size has
+_SETTING = "samples = n/d, width = N/d, batch = n1/d; (1/n)|y - Phi th|^2 + (ridge/N)|th|^2, Phi = sigma(X W1)/sqrt N"
 FAR = 0.05  # relative distance from the limit there that is worth a warning
 
 
@@ -69,8 +83,8 @@ class RiskResult(Result):
     level: float
     beyond: float
     constants_error: float
-    status: str
-    parts: tuple[tuple[str, float, float], ...]
+    status: str = "conjectured"
+    parts: tuple[tuple[str, float, float], ...] = ()
     points: tuple[Point, ...] = ()
     runs: tuple[Simulated, ...] = ()
     near: FiniteSize | None = None
@@ -176,42 +190,31 @@ def _finite_size(found: FiniteSize) -> CurvePoint:
     return CurvePoint({"dim": found.dim, "test": test, "train": train, "random_features": start, "gain": start - test})
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
-    """The pair, the ratios, the step; or a weight file."""
-    parser.add_argument("activation", metavar="ACTIVATION", help="the network's activation, a function of z")
-    parser.add_argument("link", metavar="LINK", help="the target's link, a function of z")
-    parser.add_argument("--samples", required=True, metavar="PSI1", help="n/d of the ridge fit")
-    parser.add_argument("--width", metavar="PSI2", help="N/d")
-    parser.add_argument("--ridge", required=True, metavar="LAM", help="ridge, (LAM/N)|th|^2 on features over sqrt N")
-    parser.add_argument("--step", metavar="ETA", help="step size, or a curve a:b:n")
-    parser.add_argument("--batch", metavar="ALPHA", help="n1/d of the step's batch (default --samples)")
-    parser.add_argument("--noise", default="0", metavar="S", help="standard deviation of the labels' noise (default 0)")
-    parser.add_argument("--dim", metavar="D", help="finite dimension: steps up to Theta(sqrt N) are covered")
-    parser.add_argument("--readout", default="gaussian", help="with --dim: gaussian, rademacher, uniform or constant")
-    parser.add_argument("--simulate", metavar="TRIALS", help="with --dim: simulated networks at up to 7 step sizes")
-    parser.add_argument("--seed", default="0", help="seed of the simulation (default 0)")
-    parser.add_argument("--from-weights", metavar="FILE", help="risk of given weights (.npy, one neuron a row)")
-    parser.add_argument("--spikes", default="1", metavar="R", help="with --from-weights: spike directions, 0 to 3")
-    parser.add_argument("--target", metavar="FILE", help="with --from-weights: the target's direction (.npy)")
-
-
 def risk(
-    activation: str | sp.Expr | Nonlinearity,
-    link: str | sp.Expr | Nonlinearity,
+    activation: Activation,
+    link: Link,
     *,
-    samples: Numeric,
-    ridge: Numeric,
-    width: Numeric | None = None,
-    step: Numeric | None = None,
-    batch: Numeric | None = None,
-    noise: Numeric = 0,
-    dim: Numeric | None = None,
-    readout: str = "gaussian",
-    simulate: Numeric | None = None,
-    seed: Numeric = 0,
-    from_weights: str | None = None,
-    spikes: Numeric = 1,
-    target: str | None = None,
+    samples: Annotated[Numeric, Real("n/d of the ridge fit", "PSI1", **_RATIO)],
+    ridge: Annotated[Numeric, Real("ridge, (LAM/N)|th|^2 on features over sqrt N", "LAM", low=0, sized=True)],
+    width: Annotated[Numeric | None, Real("N/d", "PSI2", **_RATIO)] = None,
+    step: Annotated[Numeric | None, Argument("step size, or a curve a:b:n", "ETA", curve=True)] = None,
+    batch: Annotated[Numeric | None, Real("n1/d of the step's batch (without it --samples)", "ALPHA", **_RATIO)] = None,
+    noise: SizedNoise = 0,
+    dim: Annotated[
+        Numeric | None,
+        Count("finite dimension: steps up to Theta(sqrt N)", "D", low=2, high=MAX_NEURONS, group=_FINITE),
+    ] = None,
+    readout: Annotated[str, Word("law of the readout", words=READOUTS, group=_FINITE)] = "gaussian",
+    simulate: Annotated[
+        Numeric | None,
+        Count("simulated networks at up to 7 step sizes", "TRIALS", low=2, high=10_000, group=_FINITE),
+    ] = None,
+    seed: Seed = 0,
+    from_weights: Annotated[
+        str | None, File("risk of given weights (.npy, one neuron a row)", "FILE", group=_GIVEN)
+    ] = None,
+    spikes: Annotated[Numeric, Count("spike directions", "R", low=0, high=3, group=_GIVEN)] = 1,
+    target: Annotated[str | None, File("the target's direction (.npy)", "FILE", group=_GIVEN)] = None,
 ) -> RiskResult:
     """Test and training risk of ridge regression on the features after one gradient step.
 
@@ -235,12 +238,10 @@ def risk(
     >>> f"{found.random_features:.6f}", f"{found.test:.6f}"
     ('0.438275', '0.355028')
     """
-    from bulkedge.commands.risk_inputs import read_inputs
+    given = read(risk, locals())
+    from bulkedge.commands.risk_inputs import check_inputs
 
-    inputs = read_inputs(
-        activation, link, samples, ridge, width, step, batch, noise, dim, readout, simulate, seed, from_weights,
-        spikes, target,
-    )  # fmt: skip
+    inputs = check_inputs(given)
     if inputs.weights is not None:
         return _from_weights(inputs)
     return _finite(inputs) if inputs.dim is not None else _limit(inputs)
@@ -296,18 +297,18 @@ def _limit(inputs: Any) -> RiskResult:
     if kind.name == "unfitted":
         notes.append("the floor of linear models is mu2*^2 + mu0*^2 here")
     return RiskResult(
-        inputs.echo,
-        "samples = n/d, width = N/d, batch = n1/d; (1/n)|y - Phi th|^2 + (ridge/N)|th|^2, Phi = sigma(X W1)/sqrt N",
-        ("O3",) if kind.name != "norms" else ("O3", "L1"),
-        tuple(notes),
-        points[-2],
-        points[-1],
-        float(c.linear_floor()),
-        float(c.floor()),
-        link_error,
-        "proved" if kind.proved else "conjectured",
-        parts,
-        tuple(points[:-1]) if inputs.is_curve else (),
+        inputs=inputs.echo,
+        setting=_SETTING,
+        source=("O3",) if kind.name != "norms" else ("O3", "L1"),
+        notes=tuple(notes),
+        point=points[-2],
+        start=points[-1],
+        level=float(c.linear_floor()),
+        beyond=float(c.floor()),
+        constants_error=link_error,
+        status="proved" if kind.proved else "conjectured",
+        parts=parts,
+        points=tuple(points[:-1]) if inputs.is_curve else (),
         near=near,
     )
 
@@ -388,19 +389,17 @@ def _finite(inputs: Any) -> RiskResult:
         )
     norms = case(inputs.activation, inputs.link).name == "norms"
     return RiskResult(
-        inputs.echo,
-        "samples = n/d, width = N/d, batch = n1/d; (1/n)|y - Phi th|^2 + (ridge/N)|th|^2, Phi = sigma(X W1)/sqrt N",
-        ("L1", "O3"),
-        tuple(notes),
-        points[-2],
-        points[-1],
-        float(c.linear_floor()),
-        float(c.linear_floor() if norms else c.floor()),
-        link_error,
-        "conjectured",
-        (),
-        tuple(points[:-1]) if inputs.is_curve else (),
-        _simulate(inputs),
+        inputs=inputs.echo,
+        setting=_SETTING,
+        source=("L1", "O3"),
+        notes=tuple(notes),
+        point=points[-2],
+        start=points[-1],
+        level=float(c.linear_floor()),
+        beyond=float(c.linear_floor() if norms else c.floor()),
+        constants_error=link_error,
+        points=tuple(points[:-1]) if inputs.is_curve else (),
+        runs=_simulate(inputs),
     )
 
 
@@ -471,40 +470,13 @@ def _from_weights(inputs: Any) -> RiskResult:
     if inputs.target is None:
         notes.append("no --target: the link acts along the leading singular direction of the weights")
     return RiskResult(
-        inputs.echo,
-        "weights: one neuron a row; (1/n)|y - Phi th|^2 + (ridge/N)|th|^2, Phi = sigma(X W^T)/sqrt N",
-        ("L1",),
-        tuple(notes),
-        point,
-        reference,
-        float(c.linear_floor()),
-        float(c.floor()),
-        link_error,
-        "conjectured",
-        (),
-    )
-
-
-def run(arguments: argparse.Namespace) -> RiskResult:
-    """Run the command."""
-    from bulkedge.theory.numbers.errors import InputError
-
-    if arguments.plot is not None and ":" not in (arguments.step or ""):
-        raise InputError("plot", "one step size has no curve", "give a curve, --step a:b:n")
-    return risk(
-        arguments.activation,
-        arguments.link,
-        samples=arguments.samples,
-        ridge=arguments.ridge,
-        width=arguments.width,
-        step=arguments.step,
-        batch=arguments.batch,
-        noise=arguments.noise,
-        dim=arguments.dim,
-        readout=arguments.readout,
-        simulate=arguments.simulate,
-        seed=arguments.seed,
-        from_weights=arguments.from_weights,
-        spikes=arguments.spikes,
-        target=arguments.target,
+        inputs=inputs.echo,
+        setting="weights: one neuron a row; (1/n)|y - Phi th|^2 + (ridge/N)|th|^2, Phi = sigma(X W^T)/sqrt N",
+        source=("L1",),
+        notes=tuple(notes),
+        point=point,
+        start=reference,
+        level=float(c.linear_floor()),
+        beyond=float(c.floor()),
+        constants_error=link_error,
     )
