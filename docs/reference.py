@@ -11,7 +11,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import bulkedge
+from bulkedge.arguments import Argument, declarations
+from bulkedge.commands import COMMANDS
 from bulkedge.commands import module as command_module
+from bulkedge.parser import explained, option
 
 PROPERTY = (property, functools.cached_property)
 
@@ -22,8 +25,29 @@ def is_error(thing: object) -> bool:
 
 
 def signature(thing: Callable[..., object]) -> str:
-    """A signature whose annotations stand without quotes."""
-    return re.sub(r"(: |-> )'([^']*)'", r"\1\2", str(inspect.signature(thing)))
+    """A signature whose annotations stand without quotes; those of declared arguments are a table of their own."""
+    made = inspect.signature(thing)
+    declared = declarations(thing) if inspect.isfunction(thing) else {}
+    parameters = [
+        p.replace(annotation=inspect.Parameter.empty) if p.name in declared else p for p in made.parameters.values()
+    ]
+    return re.sub(r"(: |-> )'([^']*)'", r"\1\2", str(made.replace(parameters=parameters)))
+
+
+def arguments(thing: Callable[..., object]) -> str:
+    """The declared arguments as a table: what they mean, what they may be, how the command line spells them."""
+    parameters = inspect.signature(thing).parameters
+    rows = [
+        f"| `{name}` | {explained(argument, parameters[name].default)} | `{spelling(name, argument)}` |"
+        for name, argument in declarations(thing).items()
+    ]
+    cells = "\n".join(rows)
+    return f"| argument | meaning | on the command line |\n|---|---|---|\n{cells}\n" if rows else ""
+
+
+def spelling(name: str, argument: Argument) -> str:
+    """How the command line has an argument."""
+    return argument.metavar if argument.place else option(name)
 
 
 def members(thing: type) -> list[str]:
@@ -66,6 +90,8 @@ def reference() -> str:
             continue
         shown = name if is_error(thing) else name + signature(thing)
         parts.append(f"## {name}\n\n```python\n{shown}\n```\n\n{inspect.getdoc(thing)}\n")
+        if name in COMMANDS:
+            parts.append(arguments(thing))
         if inspect.isclass(thing):
             parts += members(thing)
         for result in results(name):

@@ -127,7 +127,8 @@ class Count(Argument):
         """As a range."""
         if self.high is None:
             return "" if not self.low else f"at least {self.low}"
-        return f"{self.low}..{self.high}" if self.low is not None else f"at most {self.high}"
+        high = f"1e{len(str(self.high)) - 1}" if self.high >= 10**7 else str(self.high)  # such caps are powers of ten
+        return f"{self.low}..{high}" if self.low is not None else f"at most {high}"
 
 
 @dataclass(frozen=True)

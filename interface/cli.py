@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from bulkedge.arguments import declarations
 from bulkedge.commands import COMMANDS
+from bulkedge.commands import function as command_function
 from bulkedge.commands import module as command_module
 from bulkedge.parser import UsageError, parse, shorten
 
@@ -108,11 +109,7 @@ def _readable(result: Result) -> str:
 
 def call(name: str, arguments: argparse.Namespace) -> Result:
     """The result of a command's function at what was parsed; its progress goes to stderr."""
-    module = command_module(name)
-    if hasattr(module, "run"):
-        found: Result = module.run(arguments)
-        return found
-    function: Callable[..., Result] = getattr(module, name)
+    function: Callable[..., Result] = command_function(name)
     given = {key: value for key, value in vars(arguments).items() if key not in {"mode", "plot"}}
     if "progress" not in inspect.signature(function).parameters:
         return function(**given)
@@ -124,10 +121,7 @@ def call(name: str, arguments: argparse.Namespace) -> Result:
 
 def _check_curve(name: str, arguments: argparse.Namespace) -> None:
     """Refuse --plot, before anything is computed, where the argument that makes a curve is a single number."""
-    module = command_module(name)
-    if hasattr(module, "run"):
-        return
-    for key, argument in declarations(getattr(module, name)).items():
+    for key, argument in declarations(command_function(name)).items():
         if argument.curve and ":" not in getattr(arguments, key, ""):
             from bulkedge.theory.numbers.errors import InputError
 

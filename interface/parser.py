@@ -9,7 +9,6 @@ from __future__ import annotations
 import argparse
 import difflib
 import inspect
-import sys
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
@@ -24,7 +23,7 @@ class UsageError(Exception):
 class Parser(argparse.ArgumentParser):
     """argparse that raises instead of exiting, and prints through the program's own door."""
 
-    write: Callable[[str], object] = sys.stdout.write
+    write: Callable[[str], object] = print
 
     def error(self, message: str) -> NoReturn:
         """Raise UsageError."""
@@ -46,7 +45,7 @@ class _OneOrMore(argparse.Action):
         setattr(namespace, self.dest, values[0] if len(values) == 1 else values)
 
 
-def parser(name: str, module: Any, write: Callable[[str], object] = sys.stdout.write) -> Parser:
+def parser(name: str, module: Any, write: Callable[[str], object] = print) -> Parser:
     """The parser of a command."""
     made = Parser(
         prog=f"bulkedge {name}",
@@ -57,10 +56,7 @@ def parser(name: str, module: Any, write: Callable[[str], object] = sys.stdout.w
         add_help=False,
     )
     made.write = write
-    if hasattr(module, "configure"):
-        module.configure(made)
-    else:
-        _add_all(made, getattr(module, name))
+    _add_all(made, getattr(module, name))
     output = made.add_argument_group("output")
     modes = output.add_mutually_exclusive_group()
     modes.add_argument("--json", dest="mode", action="store_const", const="json", help="one JSON object on stdout")
@@ -96,9 +92,8 @@ def _add(group: Any, name: str, argument: Argument, default: Any) -> None:
     how: dict[str, Any] = {"help": explained(argument, default).replace("%", "%%"), "default": argparse.SUPPRESS}
     if argument.typed is not None:
         how["default"] = argument.typed
-    option = "--" + name.rstrip("_").replace("_", "-")
     if isinstance(argument, Flag):
-        on = "--no-" + option.removeprefix("--") if default else option
+        on = option(f"no_{name}" if default else name)
         group.add_argument(on, dest=name, action="store_const", const=not default, **how)
         return
     if isinstance(argument, Word) and not argument.metavar:
@@ -114,7 +109,12 @@ def _add(group: Any, name: str, argument: Argument, default: Any) -> None:
         return
     if argument.many:
         how["action"] = "append"
-    group.add_argument(option, *argument.names, dest=name, required=required, **how)
+    group.add_argument(option(name), *argument.names, dest=name, required=required, **how)
+
+
+def option(name: str) -> str:
+    """How the command line spells an argument."""
+    return "--" + name.rstrip("_").replace("_", "-")
 
 
 def explained(argument: Argument, default: Any) -> str:
@@ -128,7 +128,7 @@ def explained(argument: Argument, default: Any) -> str:
 
 
 def parse(
-    name: str, module: Any, tokens: Sequence[str], write: Callable[[str], object] = sys.stdout.write
+    name: str, module: Any, tokens: Sequence[str], write: Callable[[str], object] = print
 ) -> argparse.Namespace:
     """Parse a command's tokens; UsageError says what is wrong and what would do.
 

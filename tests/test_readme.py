@@ -13,7 +13,7 @@ import pytest
 import sympy as sp
 
 from bulkedge.cli import UsageError, parse
-from bulkedge.commands import COMMANDS
+from bulkedge.commands import COMMANDS, table
 from bulkedge.commands import module as command_module
 from bulkedge.theory.functions import catalogue
 from bulkedge.theory.functions import parse as reader
@@ -49,6 +49,7 @@ def test_the_formula_is_the_programs():
 def test_the_table_lists_the_commands():
     assert [command.split()[1] for _, command in ROWS] == list(COMMANDS)
     assert [text for text, _ in ROWS] == list(COMMANDS.values())
+    assert table() in README, "write bulkedge.commands.table() there"
 
 
 @pytest.mark.parametrize("command", [c for _, c in ROWS])

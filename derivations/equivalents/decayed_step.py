@@ -50,7 +50,7 @@ def _alignment() -> Iterator[Step]:
 DERIVATIONS = (
     Derivation(
         "E11.alignment",
-        "Alignment of a step with momentum and weight decay",
+        "A step with momentum and weight decay",
         ds.alignment,
         _alignment,
         "E11",

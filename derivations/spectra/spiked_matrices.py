@@ -225,7 +225,7 @@ DERIVATIONS = (
     ),
     Derivation(
         "R3.wishart_inverse",
-        "The strength behind an outlier of a Wishart matrix",
+        "The spike behind a Wishart outlier",
         lambda: sp.Eq(zeta, _wishart_upper()),
         _wishart_inverse,
         _ADDITIVE,
@@ -233,7 +233,7 @@ DERIVATIONS = (
     ),
     Derivation(
         "R3.wishart_variance",
-        "The fluctuation of the outlier of a Wishart matrix with an additive spike",
+        "The fluctuation of a Wishart outlier",
         lambda: sp.Eq(_VARIANCE, WISHART.variance),
         _wishart_variance,
         "derived here; Benaych-Georges and Nadakuditi 2011 for the limit",
