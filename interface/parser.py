@@ -127,9 +127,7 @@ def explained(argument: Argument, default: Any) -> str:
     return argument.help + (f" ({'; '.join(said)})" if said else "")
 
 
-def parse(
-    name: str, module: Any, tokens: Sequence[str], write: Callable[[str], object] = print
-) -> argparse.Namespace:
+def parse(name: str, module: Any, tokens: Sequence[str], write: Callable[[str], object] = print) -> argparse.Namespace:
     """Parse a command's tokens; UsageError says what is wrong and what would do.
 
     Options that are not given are absent: the function's own defaults hold.

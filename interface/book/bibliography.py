@@ -140,7 +140,7 @@ BIBLIOGRAPHY = {
     "HRS": (
         "J. W. Helton, R. Rashidi Far, R. Speicher",
         "Operator-valued semicircular elements: solving a quadratic matrix equation with positivity constraints",
-        "International Mathematics Research Notices, 2007",
+        "Int. Math. Res. Notices, 2007",
     ),
 }
 

@@ -109,10 +109,10 @@ class Unprintable(Exception):  # noqa: N818 -- not one of ours
 def test_the_unforeseen_is_one_line_and_status_70(
     error: Exception, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def fail(arguments: object) -> None:
+    def fail() -> None:
         raise error
 
-    monkeypatch.setattr("bulkedge.commands.ledger.version.run", fail)
+    monkeypatch.setattr("bulkedge.commands.ledger.version.version", fail)
     assert main(["version"]) == 70
     out, err = capsys.readouterr()
     assert out == ""
