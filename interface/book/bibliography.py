@@ -134,7 +134,7 @@ BIBLIOGRAPHY = {
     ),
     "HT": (
         "U. Haagerup, S. Thorbjornsen",
-        "A new application of random matrices: Ext(C*_red(F_2)) is not a group",
+        "A new application of random matrices",
         "Annals of Mathematics 162, 2005",
     ),
     "HRS": (
