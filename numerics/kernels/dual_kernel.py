@@ -225,12 +225,13 @@ class Series:
 
     def __call__(self, rows: slice, columns: slice, r: Array) -> Array:
         """Horner's rule in r over a block."""
-        a, b = self.first[rows].astype(r.dtype), self.second[columns].astype(r.dtype)
         total = np.zeros_like(r)
-        for k in range(a.shape[1] - 1, -1, -1):
-            total *= r
-            if a[:, k].any():
-                total += a[:, k, None] * b[:, k]
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):  # what is beyond float32 is refused later
+            a, b = self.first[rows].astype(r.dtype), self.second[columns].astype(r.dtype)
+            for k in range(a.shape[1] - 1, -1, -1):
+                total *= r
+                if a[:, k].any():
+                    total += a[:, k, None] * b[:, k]
         return total
 
 
@@ -270,6 +271,10 @@ def series(
             "the gradient of a kinked function's kernel needs a closed form, and none is known here",
             "use the kernel itself, or a function without kinks",
         )
+    # Where the smallest and the largest scale alone need too many terms, the others need not be looked at.
+    ends = [np.unique([v.min(), v.max()]) for v in (s, t)]
+    if len(ends[0]) < len(s) or len(ends[1]) < len(t):
+        series(f, g, ends[0], ends[1], largest, tolerance, limit)
     degree = 32
     while True:
         a, fa = scale_coefficients(f, s, degree)

@@ -11,11 +11,11 @@ import numpy.typing as npt
 import sympy as sp
 
 from bulkedge.numerics.gaussian.plane import delta_mean, line_nodes, resolved
-from bulkedge.numerics.kernels.kernel_entries import Entries, Spread
+from bulkedge.numerics.kernels.kernel_entries import ENCLOSED, Entries, Spread
 from bulkedge.theory.functions.nonlinearity import Nonlinearity, nonlinearity
 from bulkedge.theory.functions.parse import choice, shorten
 from bulkedge.theory.kernels.kernel_value import value_at_zero
-from bulkedge.theory.numbers.errors import InputError
+from bulkedge.theory.numbers.errors import ConvergenceError, InputError
 
 Array = npt.NDArray[Any]
 
@@ -230,9 +230,28 @@ class _Data:
                 lower = np.tril_indices(inside, -1)
                 r[lower] = r[:, :inside].T[lower]
                 result[rows.stop :, rows] = r[:, inside:].T
-        extremes.prove()
+        if not extremes.agree():
+            self._enclose(result, entries, upper)
         self._zero_rows(result, f, g, at_zero)
         return result
+
+    def _enclose(self, result: Array, entries: Entries, upper: bool) -> None:
+        """Every entry by its enclosure, where the floats were wrong at one.
+
+        Errors: ConvergenceError where these are too many, or an enclosure is too wide.
+        """
+        gram = self.gram()
+        if result.size > (2 if upper else 1) * ENCLOSED:
+            raise ConvergenceError(
+                f"the kernel of {entries.f.name} is wrong in floats at an entry, {result.size} enclosures are many: "
+                "give fewer rows at a time, and report it"
+            )
+        for rows, columns, r in self.blocks(gram, upper):
+            for i, j in zip(*np.nonzero(self.needed(rows, columns, upper)), strict=True):
+                a, b = int(i) + rows.start, int(j) + columns.start
+                result[a, b] = entries.enclosed(a, b, float(r[i, j]))
+                if upper:
+                    result[b, a] = result[a, b]
 
     def _zero_rows(self, result: Array, f: Nonlinearity, g: Nonlinearity, at_zero: bool) -> None:
         """Overwrite rows and columns of zero inputs: f(0) E g(t z), at a jump the mean of the two sides."""
@@ -284,10 +303,9 @@ class _Extremes:
         if name not in self.best or top > self.best[name][0]:
             self.best[name] = (top, i + rows.start, j + columns.start, float(r[i, j]), float(values[i, j]))
 
-    def prove(self) -> None:
-        """Raise ConvergenceError unless the entries kept lie at their enclosures."""
-        for _, i, j, r, found in self.best.values():
-            self.entries.prove(i, j, r, found)
+    def agree(self) -> bool:
+        """Whether the entries kept lie at their enclosures."""
+        return all(self.entries.agrees(i, j, r, found) for _, i, j, r, found in self.best.values())
 
 
 def _lengths(x: Array) -> Array:

@@ -37,6 +37,10 @@ from bulkedge.theory.numbers.symbols import z
 
 __all__ = ["Parts", "Term", "enclose", "expectation", "hermite_values", "jump", "moment", "moments", "parts", "product"]
 
+# A closed form that needs more bits than this cancels; up to this degree the integral takes over.
+_PATIENCE = 4096
+_SHORT_DEGREE = 32
+
 
 def _cut(piece: Piece, k: int, log_tolerance: float, end: Any = None) -> Any:
     """A radius R beyond which the integral of |f He_k| phi on one side has a logarithm below the tolerance.
@@ -200,7 +204,7 @@ def _table(f: Nonlinearity, digits: int, size: int, lost: float) -> tuple[Enclos
     with ball.precision(gauss_legendre.working_bits(size, log_tolerance)):
         closed = closed_moments(f, size)
         whole = [v if c == 0 else v + ball.constant(c) for v, c in zip(values, closed, strict=True)]
-        return tuple(ball.to_enclosure(v) if v.is_finite() else None for v in whole)
+        return tuple(ball.to_enclosure(v) if ball.settled(v) else None for v in whole)
 
 
 def enclose(f: Nonlinearity, digits: int, k: int = 0) -> Enclosure:
@@ -213,15 +217,21 @@ def enclose(f: Nonlinearity, digits: int, k: int = 0) -> Enclosure:
     """
     check_digits(digits, GUARD_DIGITS)
     exact = moment(f, k)
-    if exact is not None:
-        return ball.enclose_expr(exact, digits)
     split = parts(f)
+    if exact is not None:
+        try:
+            return ball.enclose_expr(exact, digits, most=max(_PATIENCE, 4 * ball.bits(digits)))
+        except PrecisionError:
+            if f.deltas or f.is_zero or k > _SHORT_DEGREE:
+                return ball.enclose_expr(exact, digits)
+        # Terms of size e^(s^2) cancel, as of exponentials cut at a kink at a large scale s: the integral does not care.
+        split = Parts((), f, f.parity)
     assert split.rest is not None
     # One integral is the quickest way to one coefficient of low degree and few digits.
-    shared = _from_tables(f, digits, k) if k > 4 or digits > 60 else None
+    shared = _from_tables(f, digits, k) if exact is None and (k > 4 or digits > 60) else None
     if shared is not None:
         return shared
-    closed = closed_moments(f, rounded(k))[k]
+    closed = closed_moments(f, rounded(k))[k] if exact is None else 0
     scale = math.lgamma(k + 1) / 2  # log of sqrt(k!), the size of a moment
     best: Enclosure | None = None
     lost = 4 * 2.302585  # aim a little lower than the digits asked
@@ -232,7 +242,7 @@ def enclose(f: Nonlinearity, digits: int, k: int = 0) -> Enclosure:
             value = _rest_integral(split.rest, split.parity, k, log_tolerance)
             if closed != 0:
                 value += ball.constant(closed)
-            if not value.is_finite():
+            if not ball.settled(value):
                 lost += 10
                 continue
             best = ball.to_enclosure(value)
@@ -242,4 +252,6 @@ def enclose(f: Nonlinearity, digits: int, k: int = 0) -> Enclosure:
         lost += max(12.0, digits * 2.3026 - math.log(max(float(min(ratio, Fraction(10**300))), 1.0)) + 6)
         if lost > 6 * (digits * 2.3026 + 20) and ratio <= 1:  # told from zero, it is worth another step
             break
+    if exact is not None:
+        return ball.enclose_expr(exact, digits)
     raise PrecisionError(f"E[f He_{k}] could not be enclosed to {digits} significant digits (it may be zero)", best)

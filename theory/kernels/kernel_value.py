@@ -91,8 +91,18 @@ def value(
             # Beyond the variances where the kernel is finite its closed form has a negative number under the root.
             problem = f"the kernel of {f.name} is not finite at these variances"
             raise InputError("FUNCTION", problem, "give smaller variances") from None
+        except PrecisionError as error:
+            # Terms of size e^q cancel; the plane's do not.
+            lost = error
+    else:
+        lost = None
     at_scale = tuple(scaled(h, sp.sqrt(q)) for h, q in ((f, q11), (g, q22)))
-    return without_closed_form(at_scale[0], at_scale[1], q12 / sp.sqrt(q11 * q22), digits)
+    try:
+        return without_closed_form(at_scale[0], at_scale[1], q12 / sp.sqrt(q11 * q22), digits)
+    except PrecisionError as error:
+        if lost is None or (error.best is not None and (lost.best is None or error.best.error < lost.best.error)):
+            raise
+        raise lost from None
 
 
 def covariance(
@@ -136,7 +146,7 @@ def _constant(expr: sp.Expr, digits: int) -> Enclosure:
     while prec < 64 * ball.bits(digits + 30):
         with ball.precision(prec):
             x = ball.constant(expr)
-            if x.is_finite():
+            if ball.settled(x):
                 best = ball.to_enclosure(x)
                 if best.reaches(digits):
                     return best

@@ -59,9 +59,20 @@ def to_enclosure(x: Any, source: str = "ball") -> Enclosure:
     if abs(x) < arb(2) ** -MAX_EXPONENT and not x.is_zero():
         tiny = Enclosure(Fraction(0), Fraction(1, 2**MAX_EXPONENT), source)
         raise PrecisionError(f"the value is below 2^-{MAX_EXPONENT}; its digits are not computed", tiny)
-    if not abs(x) < arb(2) ** MAX_EXPONENT:
+    if abs(x) >= arb(2) ** MAX_EXPONENT:
         raise InputError("value", f"beyond 2^{MAX_EXPONENT}, too large for decimal digits", "scale the input down")
+    if not settled(x):
+        raise PrecisionError(f"the value could not be enclosed by a ball below 2^{MAX_EXPONENT}")
     return Enclosure(fraction(x.mid()), fraction(x.rad()), source)
+
+
+def settled(x: Any) -> bool:
+    """Whether a ball is finite and on one side of the largest number that is printed.
+
+    One on both sides says nothing of the value's size: huge terms cancel, and more bits are needed.
+    """
+    largest = arb(2) ** MAX_EXPONENT
+    return bool(x.is_finite() and (abs(x) < largest or abs(x) >= largest))
 
 
 def rational(x: sp.Rational | Fraction | int) -> Any:
@@ -226,8 +237,38 @@ def build(expr: sp.Expr, variable: sp.Symbol | None, env: Env) -> Any:
     """Compile an expression at the current working precision: an acb if it is constant, else a Function of z.
 
     `env` gives exact values of further symbols (the index of a sum, k of a general term); they enter conditions and
-    powers exactly. Errors: InputError for a head that ball arithmetic does not know.
+    powers exactly. What occurs twice is evaluated once a place. Errors: InputError for a head that ball arithmetic does
+    not know.
     """
+    return _node(expr, variable, env, {})
+
+
+def _node(expr: sp.Expr, variable: sp.Symbol | None, env: Env, seen: dict[sp.Expr, Any]) -> Any:
+    """`build` with the nodes built so far."""
+    if expr in seen:
+        return seen[expr]
+    found = _built(expr, variable, env, seen)
+    if not isinstance(found, acb) and found is not _complex:
+        found = seen[expr] = _once(found)
+    return found
+
+
+def _once(f: Function) -> Function:
+    """f, not evaluated again at the place where it was last: the next addend that holds it asks at the same one."""
+    last: list[Any] = [(None, False, 0, None)]
+
+    def evaluate(z: Any, analytic: bool) -> Any:
+        at, how, prec, value = last[0]  # one tuple, so that threads see a whole one
+        if at is z and how == analytic and prec == ctx.prec:
+            return value
+        value = f(z, analytic)
+        last[0] = (z, analytic, ctx.prec, value)
+        return value
+
+    return evaluate
+
+
+def _built(expr: sp.Expr, variable: sp.Symbol | None, env: Env, seen: dict[sp.Expr, Any]) -> Any:
     if expr.is_Rational:
         return acb(rational(expr))
     if isinstance(expr, sp.Symbol):
@@ -242,13 +283,13 @@ def build(expr: sp.Expr, variable: sp.Symbol | None, env: Env) -> Any:
         return acb(_real_root(expr))
     head = expr.func
     if head in (sp.Add, sp.Mul):
-        return _fold(head, [build(a, variable, env) for a in expr.args])
+        return _fold(head, [_node(a, variable, env, seen) for a in expr.args])
     if head is sp.Pow:
-        return _power(expr, variable, env)
+        return _power(expr, variable, env, seen)
     if head is sp.exp:
-        return _lift(_UNARY[sp.exp], build(expr.args[0], variable, env))
+        return _lift(_UNARY[sp.exp], _node(expr.args[0], variable, env, seen))
     if head in _UNARY:
-        return _lift(_UNARY[head], build(expr.args[0], variable, env))
+        return _lift(_UNARY[head], _node(expr.args[0], variable, env, seen))
     return _special(expr, variable, env)
 
 
@@ -290,13 +331,13 @@ def _fold(head: Any, nodes: list[Any]) -> Any:
     return evaluate
 
 
-def _power(expr: sp.Pow, variable: sp.Symbol | None, env: Env) -> Any:
+def _power(expr: sp.Pow, variable: sp.Symbol | None, env: Env, seen: dict[sp.Expr, Any]) -> Any:
     base, exponent = expr.args
     if env and exponent.free_symbols:
         exponent = exponent.subs(dict(env))
     if base is sp.E:
-        return _lift(_UNARY[sp.exp], build(exponent, variable, env))
-    b = build(base, variable, env)
+        return _lift(_UNARY[sp.exp], _node(exponent, variable, env, seen))
+    b = _node(base, variable, env, seen)
     if exponent.is_Integer:
         n = int(exponent)
         return _lift(lambda x, _: x**n, b)
@@ -307,7 +348,7 @@ def _power(expr: sp.Pow, variable: sp.Symbol | None, env: Env) -> Any:
     if exponent.is_Rational and exponent.q == 2:
         n = int(exponent.p)
         return _lift(lambda x, analytic: x.sqrt(analytic=analytic) ** n, b)
-    e = build(exponent, variable, env)
+    e = _node(exponent, variable, env, seen)
     if isinstance(e, acb):
         return _lift(lambda x, analytic: x.pow(e, analytic=analytic), b)
 
@@ -418,18 +459,19 @@ def sign(expr: sp.Expr) -> int:
     raise PrecisionError(f"the sign of {expr} could not be decided")
 
 
-def enclose_expr(expr: sp.Expr, digits: int, env: Env | None = None) -> Enclosure:
+def enclose_expr(expr: sp.Expr, digits: int, env: Env | None = None, most: int = MAX_BITS) -> Enclosure:
     """A constant expression to a relative error below 10^-digits (a value of exactly zero is recognised).
 
+    `most`: bits to work with at most.
     Errors: InputError for an unknown head; PrecisionError (with the best enclosure) where the digits are not reached.
     """
     if expr.is_Rational and not env:
         return Enclosure(Fraction(int(expr.p), int(expr.q)), Fraction(0), "exact")
     prec, best, tried = bits(digits + 5), None, False
-    while prec <= MAX_BITS:
+    while prec <= most:
         with precision(prec):
             value = constant(expr, env)
-            if value.is_finite():
+            if settled(value):
                 best = to_enclosure(value)
                 if best.value == 0 and best.error == 0:
                     return best

@@ -194,8 +194,13 @@ def test_a_wrong_closed_form_is_caught(monkeypatch):
             return Bounded(found.value * (1 + 1e-6), np.zeros_like(found.error))
 
     monkeypatch.setattr(kernel_entries, "closed_form", lambda f, g: Wrong(closed_form(f, g)))
-    with pytest.raises(ConvergenceError, match="by its enclosure"):
-        kernel_matrix(np.array([[1.0, 0.5]]), nonlinearity="gelu")
+    x = np.array([[1.0, 0.5], [-0.25, 3.0], [0.0, 0.0]])
+    found = kernel_matrix(x, nonlinearity="gelu")  # enclosed entry by entry
+    monkeypatch.undo()
+    assert found == pytest.approx(kernel_matrix(x, nonlinearity="gelu"), rel=1e-12)
+    monkeypatch.setattr(kernel_entries, "closed_form", lambda f, g: Wrong(closed_form(f, g)))
+    with pytest.raises(ConvergenceError, match="wrong in floats"):
+        kernel_matrix(np.tile(x[:2], (20, 1)), nonlinearity="gelu")
 
 
 def test_a_table_that_is_off_is_caught(monkeypatch):

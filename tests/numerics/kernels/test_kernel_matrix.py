@@ -196,3 +196,10 @@ def test_the_diagonal_of_a_series_kernel_is_a_variance(length):
     alone, beside = kernel_matrix(x[:1], nonlinearity="tanh"), kernel_matrix(x, nonlinearity="tanh")
     cross = kernel_matrix(x[:1], x, "tanh")
     np.testing.assert_allclose([alone[0, 0], beside[0, 0]], cross[0, 0], rtol=1e-12)
+
+
+def test_beyond_float32_is_refused_without_a_warning():
+    x = np.full((2, 4), 2000.0, dtype=np.float32)
+    with pytest.raises(InputError, match="beyond the largest float"):
+        kernel_matrix(x, nonlinearity="He(8, z)/200")
+    assert np.isfinite(kernel_matrix(x.astype(float), nonlinearity="He(8, z)/200")).all()

@@ -3,9 +3,11 @@
 import math
 
 import mpmath
+import numpy as np
 import pytest
 import sympy as sp
 
+from bulkedge.numerics.gaussian import plane as floats
 from bulkedge.theory.functions.nonlinearity import nonlinearity
 from bulkedge.theory.gaussian import plane, rotated_plane
 from bulkedge.theory.gaussian.gaussian import expectation
@@ -221,3 +223,24 @@ def test_three_hundred_nines():
         assert float(at(text, near)) == pytest.approx(float(at(text, 1)), rel=1e-15)
     # E[(z1)_+ (z2)_+] at rho = -1 + e is sqrt(2) e^(3/2)/(3 pi) to leading order.
     assert at("relu", -near).value_string(5).startswith("1.5005e-451")
+
+
+def test_cancelling_closed_forms_leave_it_to_the_integral():
+    """elu at |x|^2 = 10^6: terms of size e^(2 10^6) cancel to a moderate value, which "too large" would deny."""
+    q = sp.Integer(10**6)
+    with mpmath.workdps(30):
+        s = mpmath.mpf(1000)
+        # e^(a^2/2) Phi(-a) = erfcx(a/sqrt 2)/2 = 1/(a sqrt(2 pi)) (1 - 1/a^2 + 3/a^4 - ...)
+        mills = [sum(mpmath.fac2(2 * j - 1) * (-1) ** j / a ** (2 * j) for j in range(4)) / a for a in (s, 2 * s)]
+        right = q / 2 + mpmath.mpf(1) / 2 + (mills[1] - 2 * mills[0]) / mpmath.sqrt(2 * mpmath.pi)
+    found = value(nonlinearity("elu"), q, q, q, 12)
+    assert abs(float(found) - float(right)) < 1e-9
+    assert float(found.error) < 1e-6
+
+
+def test_off_the_diagonal_too():
+    f = nonlinearity("elu")
+    found = value(f, *map(sp.Integer, (10**6, 999_999, 10**6)), 9)
+    part = floats.resolved(f, 1000.0, 1000.0)
+    one = np.full(1, 1000.0)
+    assert float(found) == pytest.approx(floats.expectation(part, part, one, one, 0.999999)[0, 0], rel=1e-9)

@@ -5,11 +5,11 @@ from fractions import Fraction
 import mpmath
 import pytest
 import sympy as sp
-from flint import ctx
+from flint import acb, ctx
 
 from bulkedge.theory.numbers import ball
 from bulkedge.theory.numbers.errors import InputError, PrecisionError
-from bulkedge.theory.numbers.symbols import k
+from bulkedge.theory.numbers.symbols import k, z
 
 EXPRESSIONS = [
     sp.sqrt(2) * sp.exp(-sp.pi) / 3,
@@ -77,3 +77,24 @@ def test_an_exception_in_an_integrand_is_not_swallowed():
 def test_a_pole_is_reported_not_returned():
     with ball.precision(80), pytest.raises(PrecisionError):
         ball.to_enclosure(ball.integrate(lambda z, _: 1 / z, -1, 1, 1e-10, limit=2000))
+
+
+def test_huge_terms_that_cancel_are_not_too_large():
+    x = sp.exp(3 * 10**6)
+    close = sp.sqrt(sp.exp(6 * 10**6) + 1)
+    with pytest.raises(PrecisionError):
+        ball.enclose_expr(x + sp.sqrt(2) - close, 10, most=2**10)
+    with pytest.raises(InputError, match="beyond 2"):
+        ball.enclose_expr(x, 10)
+
+
+def test_what_occurs_twice_is_evaluated_once_a_place(monkeypatch):
+    calls = []
+    real = ball._UNARY[sp.tanh]
+    monkeypatch.setitem(ball._UNARY, sp.tanh, lambda x, analytic: calls.append(x) or real(x, analytic))
+    t = sp.tanh(z / 2)
+    f = ball.build(z * t**2 / (1 + t) + t - 1 / (1 + t), z, {})
+    for x in (0.5, -1.25, 0.5):
+        y = mpmath.tanh(mpmath.mpf(x) / 2)
+        assert abs(complex(f(acb(x), False)) - complex(x * y * y / (1 + y) + y - 1 / (1 + y))) < 1e-14
+    assert len(calls) == 3
