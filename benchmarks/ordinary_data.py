@@ -28,7 +28,7 @@ import sys
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
@@ -561,9 +561,12 @@ def capped(index: int, seed: int, cap: float = CAP) -> Outcome:
     if not child:
         # The signal's default ends the process even inside a library's loop, where an exception would be swallowed.
         signal.setitimer(signal.ITIMER_PROF, cap)
-        with os.fdopen(write, "w") as stream:
-            json.dump(asdict(case(index, seed)), stream)
-        os._exit(0)
+        try:
+            done = case(index, seed)
+            with os.fdopen(write, "w") as stream:
+                json.dump({"compared": done.compared, "refused": done.refused, "faults": done.faults}, stream)
+        finally:
+            os._exit(0)
     os.close(write)
     with os.fdopen(read) as stream:
         answer = stream.read()
@@ -573,6 +576,8 @@ def capped(index: int, seed: int, cap: float = CAP) -> Outcome:
         if os.WTERMSIG(status) == signal.SIGPROF:
             return Outcome(refused=Counter({f"{stopped.kind}: over {cap:g} s": 1}))
         return Outcome(faults=[f"case {index}, {stopped.kind}: {stopped.function}: signal {os.WTERMSIG(status)}"])
+    if not answer:
+        return Outcome(faults=[f"case {index}: its process ended without an answer"])
     found = json.loads(answer)
     return Outcome(Counter(found["compared"]), Counter(found["refused"]), found["faults"])
 

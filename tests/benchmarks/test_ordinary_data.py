@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -50,3 +54,23 @@ def test_another_exception_is_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ordinary_data, "MarchenkoPastur", broken)
     (index,) = _cases("marchenko_pastur", 1)
     assert "planted" in case(index).faults[0]
+
+
+def test_the_command_counts_and_caps() -> None:
+    """In a process of its own: it forks."""
+    (index,) = _cases("marchenko_pastur", 1)
+    code = (
+        "import sys; from benchmarks import ordinary_data as o; "
+        f"status = o.main(['1', '0', '{index}']); print(o.capped({index}, 0, 1e-4).refused); sys.exit(status)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": os.getcwd()},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "'mp cdf'" in done.stdout
+    assert "marchenko_pastur: over 0.0001 s" in done.stdout
