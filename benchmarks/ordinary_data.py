@@ -289,7 +289,7 @@ class Case:
         size = _line(f, 1.0)
         for k, c in enumerate(found.coefficients):
             right = float(y @ now)
-            self.see("hermite", float(c.enclosure.value), right, float(c.enclosure.error) + 1e-12 * size, f"c_{k}")
+            self.see("hermite", float(c.value.value), right, float(c.value.error) + 1e-12 * size, f"c_{k}")
             before, now = now, (x * now - np.sqrt(k) * before) / np.sqrt(k + 1)
 
     def scalar(self, f: Nonlinearity) -> None:
