@@ -7,7 +7,18 @@ from collections.abc import Iterator
 import sympy as sp
 
 from bulkedge.derivations.engine.derivation import Apply, Derivation, Step, Substitute
-from bulkedge.theory.kernels.spiked_spectrum import aligned, associated, exact_spectrum, funk_hecke, t, u, unspiked
+from bulkedge.theory.kernels.spiked_spectrum import (
+    aligned,
+    aligned_statement,
+    associated,
+    exact_spectrum,
+    funk_hecke,
+    orthogonal,
+    orthogonal_statement,
+    t,
+    u,
+    unspiked,
+)
 from bulkedge.theory.numbers.symbols import A, B, d
 
 
@@ -77,6 +88,22 @@ def _linear() -> Iterator[Step]:
     )
 
 
+def _orthogonal() -> Iterator[Step]:
+    warped = sp.sqrt(A + B) * u / sp.sqrt(A + B * u**2)
+    inside = (A + B * u**2) * sp.cancel(associated(1, 1) ** 2).subs(t, warped)
+    yield Step(
+        d * funk_hecke(1) ** 2 * inside,
+        reason="d eta_1^2 |w|^2 f_{1,1}(t)^2 in the coordinate u of an isotropic direction, f_{1,1} = "
+        "(d/(d-1))^(1/2) (1 - t^2)^(1/2)",
+    )
+    yield Step(A * (1 - u**2) / (4 * (d - 1)), "=", "|w|^2 (1 - t^2) = A (1 - u^2): what lies across w* has no B")
+    yield Step(
+        orthogonal(),
+        Apply(_mean, name=_T(1, 1, 1)),
+        "E u^2 = 1/d: A where k0 has 1, so that the step does affect them",
+    )
+
+
 def _constant() -> Iterator[Step]:
     yield Step(unspiked(0) * _inside(0, 0), reason="d eta_0^2 |w|^2")
     yield Step(unspiked(0) * (A + B / d), Apply(_mean, name=_T(0, 0, 0)), "E u^2 = 1/d")
@@ -114,8 +141,17 @@ DERIVATIONS = (
     Derivation(
         "G6.aligned",
         "The eigenvalue of the function w*.x",
-        lambda: sp.Eq(_T(0, 1, 1), aligned()),
+        aligned_statement,
         _linear,
+        "G6; paper F, Theorem 5.3",
+        (),
+        _NOTATION,
+    ),
+    Derivation(
+        "G6.orthogonal",
+        "The eigenvalue of the functions v.x, v orthogonal to w*",
+        orthogonal_statement,
+        _orthogonal,
         "G6; paper F, Theorem 5.3",
         (),
         _NOTATION,

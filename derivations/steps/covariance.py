@@ -13,6 +13,7 @@ from bulkedge.theory.steps.covariance import (
     along_spike,
     along_weight,
     bend,
+    bulk_statement,
     conditional_bulk,
     conditional_cosine,
     conditional_statement,
@@ -21,6 +22,7 @@ from bulkedge.theory.steps.covariance import (
     link,
     mean_over_weights,
     overlap,
+    own,
     printed_pair_terms,
     slope2,
     statement,
@@ -59,6 +61,20 @@ def _spike() -> Iterator[Step]:
     same = slope2 * bend / (alpha * d)
     yield Step(front * (pairs + same), reason="pairs of different samples, and E[y^2 sigma'^2 x x^T] of equal ones")
     yield Step(statement().rhs, Apply(_to_first_order, name=statement().lhs), "to relative order 1/d")
+
+
+def _everywhere() -> Iterator[Step]:
+    """The isotropic part: d times the second moment of w across w*."""
+    share = 2 * eta / _width**2 * own
+    energy = d * eta**2 / _width**2 * (slope2 * label2 / _samples + ACROSS / d)
+    yield Step(
+        1 - share + energy,
+        reason="d E(v.w)^2 after the step, v orthogonal to w*: what w has; minus twice its product with the neuron's "
+        "own share of f, (eta/m^2) d E[(v.w)(v.V)] = (eta/m^2) E[z sigma sigma'] (h_sigma by parts); the energy of U: "
+        "a sample with itself E y^2 sigma'^2/n, pairs of samples E(Q v.w)^2 -> (g_0 sigma_2)^2/d",
+    )
+    sizes = Substitute({_width: beta * d, _samples: alpha * d}, name=bulk_statement().lhs)
+    yield Step(bulk_statement().rhs, sizes, "at m = beta d and n = alpha d")
 
 
 _samples, _width, _norm2 = sp.symbols("n m u_norm", positive=True)
@@ -122,7 +138,10 @@ def _covariance() -> Iterator[Step]:
 
 
 _SOURCE = "G1; paper F, eq. (3.3)"
-_NOTATION = "sigma_k = E sigma He_k, g_k = E g He_k, v_sigma = E sigma'^2, b_g = E g^2 (z^2 - 1)"
+_NOTATION = (
+    "sigma_k = E sigma He_k, g_k = E g He_k, v_sigma = E sigma'^2, b_g = E g^2 (z^2 - 1), "
+    "h_sigma = E (sigma sigma')', y_2 = E y^2"
+)
 
 DERIVATIONS = (
     Derivation(
@@ -133,6 +152,7 @@ DERIVATIONS = (
         _SOURCE,
         notation=_NOTATION,
     ),
+    Derivation("G1.everywhere", "The isotropic part", bulk_statement, _everywhere, _SOURCE, notation=_NOTATION),
     Derivation("G1.spike", "The strength of the spike", statement, _spike, _SOURCE, notation=_NOTATION),
     Derivation(
         "G2.covariance", "The covariance given the batch", conditional_statement, _covariance, "G2", notation=_NOTATION
@@ -143,7 +163,7 @@ DERIVATIONS = (
         _given_the_batch,
         _conditional,
         "G2",
-        notation=_NOTATION + ", y_2 = E y^2; s_u is the strength along u, phi the angle of u and w*",
+        notation=_NOTATION + "; s_u is the strength along u, phi the angle of u and w*",
     ),
     Derivation(
         "G2.bulk",
@@ -151,6 +171,6 @@ DERIVATIONS = (
         lambda: sp.Eq(_BULK, conditional_bulk()),
         _bulk,
         "G2",
-        notation=_NOTATION + ", y_2 = E y^2; A_u is the isotropic part",
+        notation=_NOTATION + "; A_u is the isotropic part",
     ),
 )

@@ -42,7 +42,15 @@ def entries(selection: Selection) -> tuple[Entry, ...]:
     from bulkedge import registry
 
     found = {
-        st.id: Entry(st.id, st.title, (_formula(st),), st.assumptions, st.sources, st.status, st.errata)
+        st.id: Entry(
+            st.id,
+            st.title,
+            (_formula(st), *(function() for function in st.beside)),
+            st.assumptions,
+            st.sources,
+            st.status,
+            st.errata,
+        )
         for st in selection.statements
     }
     for d in selection.derivations:

@@ -38,6 +38,8 @@ class Leading:
     not simple); `companion` is the second of the top's own sector and parity.
     Shapes/units: `weights` pairs (degree, weight): components on normalised harmonics for a homogeneous activation,
     the norm of the Hermite-degree part otherwise. `weight_error` bounds each of them.
+    `mixing` is tau = <Psi, Y2>/<Psi, Y0> of the largest with its error, where a homogeneous activation's eigenfunction
+    is even and about w* and has both.
     """
 
     activation: Nonlinearity
@@ -51,6 +53,7 @@ class Leading:
     listed: tuple[Value, ...]
     degree: int
     notes: tuple[str, ...]
+    mixing: tuple[float, float] | None = None
 
 
 def homogeneous(f: Nonlinearity) -> Homogeneous | None:
@@ -98,6 +101,7 @@ def leading(
     best = (parts | shown)[ranked[0].sector, ranked[0].parity]
     top, second = (replace(v, error=max(v.error, beyond - v.value)) for v in ranked[:2])
     companion = _rounded(_value(best, 1), rounding)
+    weight_error = min(1.0, 2 * top.error / max(top.value - companion.value, 1e-300))
     return Leading(
         f,
         top,
@@ -106,11 +110,23 @@ def leading(
         _rounded(_linear(f, parts[0, 1], A + B, d, 0), rounding),
         _rounded(_linear(f, tilted, A, d, 1), rounding),
         _weights(best, degree),
-        min(1.0, 2 * top.error / max(top.value - companion.value, 1e-300)),
+        weight_error,
         tuple(v for v in ranked if (v.sector, v.parity) in shown and v.value > 0)[:LISTED],
         int(best.degrees[-1]) if isinstance(best, Sector) else int(best.basis[-1, 0]),
         _notes(shape, f) + _ranks(top, second),
+        _mixing(best, weight_error),
     )
+
+
+def _mixing(part: Sector | TruncatedSector, error: float) -> tuple[float, float] | None:
+    """tau of the part's first eigenfunction; the error of a quotient of two weights, each known to `error`."""
+    if not isinstance(part, Sector) or (part.j, part.parity) != (0, 0) or list(part.degrees[:2]) != [0, 2]:
+        return None
+    zero, two = float(part.vectors[0, 0]), float(part.vectors[1, 0])
+    if abs(zero) <= 2 * error:
+        return None
+    tau = two / zero
+    return tau, (1 + abs(tau)) * error / (abs(zero) - error) + 4e-16 * abs(tau)
 
 
 def _searched(

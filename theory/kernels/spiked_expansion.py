@@ -39,6 +39,43 @@ def paper_tau_front() -> sp.Expr:
     return sp.sqrt((2 * d - 2) / (d + 2)) * B / (4 * sp.pi * d)
 
 
+def mixing() -> sp.Expr:
+    """tau = <Psi, Y2>/<Psi, Y0>: sqrt((d-1)(d+2)/2) (d+1) B/((A d + B)(d+1)^2 - A d).
+
+    The row of degree 2 of T Psi = lambda Psi without the degrees beyond, T_22 at B = 0, lambda = T_00 (lambda_0, common
+    to all, cancels). `paper_tau` is its limit d -> infinity, with lambda_0 -> 1/(2 pi) in some places.
+    Valid for: positively homogeneous activations of degree 1 with an even part (ReLU, leaky ReLU, |z|), d >= 2.
+    Accuracy: exact to the first order in B at every d; to the second as d -> infinity (the next order: `limit_mixing`).
+    Source: G7.
+    """
+    return sp.sqrt((d - 1) * (d + 2) / 2) * (d + 1) * B / ((A * d + B) * (d + 1) ** 2 - A * d)
+
+
+def mixing_statement() -> sp.Eq:
+    """G7: the closed form of tau."""
+    return sp.Eq(sp.Symbol("tau"), mixing())
+
+
+def limit_mixing(order: int = 3) -> sp.Expr:
+    """tau as d -> infinity, to (B/d)^order: (b/(sqrt 2 A)) (1 - b/A + 2 (b/A)^2 - ...), b = B/d; order 1..6.
+
+    Source: G7.
+    """
+    if not 1 <= order <= MAX_ORDER:
+        raise InputError("order", f"{order} is not an order of the expansion", f"give 1..{MAX_ORDER}")
+    size = order + 1
+    M = [[limit_element(2 * i, 2 * k, order) for k in range(size)] for i in range(size)]
+    _, vectors = _perturb(M, 0, order)
+    # Back from the similar matrix c_l^{-1} T c_l' to normalised harmonics.
+    front = sp.sqrt(_relu_coefficient_squared(2) / _relu_coefficient_squared(0))
+    return front * sp.Add(*(v[1] * (b / A) ** i for i, v in enumerate(vectors)))
+
+
+def limit_mixing_statement() -> sp.Eq:
+    """G7: tau as d -> infinity at b = B/d, to the third order."""
+    return sp.Eq(sp.Symbol("tau_infty"), limit_mixing(3).subs(b, B / d))
+
+
 def paper_second() -> sp.Expr:
     """The second root as the paper's appendix has it, A lambda_2, its O(B^2/d^3) left out."""
     return A * unspiked(2)
@@ -56,12 +93,12 @@ def top_series(order: int = 2, dimension: sp.Expr = d) -> sp.Expr:
 
     Valid for: order <= 6; with a number for `dimension` it is quick, with the symbol it takes seconds from order 4.
     """
-    return _series(0, order, dimension)[0]
+    return _scale(dimension) * _series(0, order, dimension)[0]
 
 
 def second_series(order: int = 2, dimension: sp.Expr = d) -> sp.Expr:
     """The second even eigenvalue to B^order at fixed d; for B/A small compared with one."""
-    return _series(1, order, dimension)[0]
+    return _scale(dimension) * _series(1, order, dimension)[0]
 
 
 def tau_series(order: int = 1, dimension: sp.Expr = d) -> sp.Expr:
@@ -69,17 +106,20 @@ def tau_series(order: int = 1, dimension: sp.Expr = d) -> sp.Expr:
     return _series(0, order, dimension)[1]
 
 
+def _scale(d: sp.Expr) -> sp.Expr:
+    """lambda_0 A. Apart from the series: its Gamma functions at a large number d are fractions of a million digits."""
+    return d * funk_hecke(0, dimension=d) ** 2 * A
+
+
 @functools.cache
 def _series(level: int, order: int, d: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
-    """Eigenvalue number `level` (of degree 2 level) and the ratio of its components 2 and 0, to an order in B."""
+    """Eigenvalue number `level` (of degree 2 level) over lambda_0 A, and its components' ratio 2 to 0, to an order."""
     if not 0 <= order <= MAX_ORDER:
         raise InputError("order", f"{order} is not an order of the expansion", f"give 0..{MAX_ORDER}")
     # Order n is reached by paths of n steps: to l and back costs l, and the vector to order n reaches l = 2(level+n).
     size = level + order + 1
     values, vector = _perturb(_matrix(size, order, d), level, order)
-    eigenvalue = (
-        d * funk_hecke(0, dimension=d) ** 2 * A * sum(sp.factor(value) * (B / A) ** i for i, value in enumerate(values))
-    )
+    eigenvalue = sum(sp.factor(value) * (B / A) ** i for i, value in enumerate(values))
     if level or size < 2:
         return eigenvalue, sp.Integer(0)
     # Back from the similar matrix N_l^{-1/2} T N_l'^{1/2} to normalised harmonics.
@@ -197,10 +237,15 @@ STATEMENTS = (
         id="G7",
         title="The paper's approximations as the first orders of the exact answer",
         formula=paper_statement,
-        assumptions=("ReLU", "d -> infinity with B/d small"),
+        assumptions=(
+            "ReLU",
+            "d -> infinity with B/d small (tau: any d, to the first order in B; tau_infty: its limit)",
+            "tau = <Psi, Y2>/<Psi, Y0>, the mixing of degrees 0 and 2 in the top eigenfunction",
+        ),
         sources=("F, Theorem 5.4", "F, Appendix"),
         status="derived",
         figure="F.approximation",
+        beside=(mixing_statement, limit_mixing_statement),
         errata=(
             Erratum(
                 "the second root is A lambda_2 + O(B^2/d^3)",

@@ -121,6 +121,16 @@ def orthogonal() -> sp.Expr:
     return A / (4 * d)
 
 
+def aligned_statement() -> sp.Eq:
+    """G6: the eigenvalue of <x, w*> (the whole of sector 0, odd, at degree 1)."""
+    return sp.Eq(sp.Function("T")(0, 1, 1), aligned())
+
+
+def orthogonal_statement() -> sp.Eq:
+    """G6: the eigenvalue of <x, v>, v orthogonal to w* (sector 1, degree 1)."""
+    return sp.Eq(sp.Function("T")(1, 1, 1), orthogonal())
+
+
 def unspiked(degree: int) -> sp.Expr:
     """lambda_l = d eta_l^2, the spectrum of k0 for ReLU: lambda_0 -> 1/(2 pi), lambda_2 = lambda_0/(d+1)^2."""
     return d * funk_hecke(degree) ** 2
@@ -137,7 +147,14 @@ STATEMENTS = (
         ),
         sources=("F, Section 5 (made exact)",),
         status="derived",
+        beside=(aligned_statement, orthogonal_statement),
         errata=(
+            Erratum(
+                "the linear functions orthogonal to w* are unaffected by the step (in words, beside Theorem 5.3)",
+                "they scale with A as everything does: the theorem's own formula gives A/(4d), not the 1/(4d) of k0",
+                "A/(4d) orthogonal to w*, (A+B)/(4d) along it, both at every order in B",
+                ("G6.linear.orthogonal", "G6.linear.aligned"),
+            ),
             Erratum(
                 "c lambda_j(T0) <= lambda_j(T1) with an absolute constant c (Theorem 4.1)",
                 "the constant is 1/sqrt(det Gamma) = A^(-(d-1)/2)(A+B)^(-1/2), which depends on d and vanishes with "

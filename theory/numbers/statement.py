@@ -35,8 +35,9 @@ class Statement:
     """A statement of the theory.
 
     `id` is permanent. `formula` is the function that states it, in the module where the statement stands, or its name
-    ("module:function"); calling it gives a SymPy expression, so what is shown is what is evaluated. `sources` name
-    paper and equation. `status` is "proved", "derived" (by us, checked numerically) or "conjectured".
+    ("module:function"); calling it gives a SymPy expression, so what is shown is what is evaluated. `beside` are the
+    functions of further formulas that the title promises. `sources` name paper and equation. `status` is "proved",
+    "derived" (by us, checked numerically) or "conjectured".
     """
 
     id: str
@@ -47,6 +48,7 @@ class Statement:
     status: str = "proved"
     figure: str | None = None
     errata: tuple[Erratum, ...] = ()
+    beside: tuple[Callable[[], sp.Basic], ...] = ()
 
     def expression(self) -> sp.Basic:
         """The formula, as SymPy."""

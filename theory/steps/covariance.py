@@ -136,6 +136,11 @@ def statement() -> sp.Eq:
     return sp.Eq(sp.Symbol("B"), eta**2 / (beta**2 * d) * bracket)
 
 
+def bulk_statement() -> sp.Eq:
+    """G1, reading `full`: the isotropic part A, beside B."""
+    return sp.Eq(sp.Symbol("A"), full().A)
+
+
 def scaling(quantity: str) -> sp.Expr:
     """The exponent of d at eta = eta0 d^zeta: `bulk` (A - 1), `spike` (B), `relative` (B/d)."""
     exponents = {"bulk": 2 * zeta - 2, "spike": 2 * zeta - 1, "relative": 2 * zeta - 2}
@@ -250,16 +255,17 @@ def ratio(numerator: Enclosure, denominator: Enclosure) -> Enclosure:
 STATEMENTS = (
     Statement(
         id="G1",
-        title="Covariance of the features after one step: the strength of the spike (reading full)",
+        title="Covariance of the features after one step: the spike B and the isotropic part A (reading full)",
         formula=statement,
         assumptions=(
             *SPIKED_WEIGHTS,
             "sigma_k = E sigma He_k, g_k = E g He_k, v_sigma = E sigma'^2, b_g = E g^2 (z^2 - 1)",
             "sigma continuous; E a_j = 0",
-            "B to relative order 1/d, A - 1 to leading order",
+            "B to relative order 1/d, A - 1 to leading order; h_sigma = E (sigma sigma')', y_2 = E y^2",
         ),
         sources=("F, eq. (3.3)",),
         status="derived",
+        beside=(bulk_statement,),
         errata=(
             Erratum(
                 "A and B contain the link's mu1* = E g' as the coefficient of the rank-one gradient (mu1*^2 in A, "

@@ -30,9 +30,14 @@ class SpectrumResult(Result):
     bulk: float
     spike: float
     leading: Leading
+    routes: tuple[tuple[str, float, float], ...] = ()
 
     def quantities(self) -> dict[str, Any]:
-        """`top`, `second`, `linear`, `eigenvalues` (with multiplicities), `truncation`."""
+        """`top`, `second`, `linear`, `eigenvalues` (with multiplicities), `mixing`, `truncation`.
+
+        `mixing` lists tau = <Psi, Y2>/<Psi, Y0> exactly, in closed form, by series and as printed; the error of each is
+        its distance from the exact one. Empty where the top eigenfunction has no such mixing.
+        """
         x = self.leading
         weights = Worst({str(l): Number.of(w, x.weight_error) for l, w in x.weights})
         return {
@@ -41,6 +46,7 @@ class SpectrumResult(Result):
             "second": _number(x.second),
             "linear": Flat({"aligned": _number(x.aligned), "orthogonal": _number(x.orthogonal)}),
             "eigenvalues": [Row({"value": _number(v), **_place(v)}) for v in x.listed],
+            "mixing": [Row({"route": r, "value": Number.of(v, e)}) for r, v, e in self.routes],
             "truncation": x.degree,
         }
 
@@ -52,9 +58,16 @@ class SpectrumResult(Result):
         listed += [_row(f"sector {v.sector}, parity {v.parity}", v) for v in x.listed]
         title = f"{x.activation.name}, d = {self.dimension}, A = {self.bulk:g}, B = {self.spike:g}"
         weights = tuple((l, w.decimal(), w.bound()) for l, w in self.top.weights.items())
-        return (
+        tables = (
             Table(("eigenvalue of", "value", "error", "multiplicity"), tuple(listed), title),
             Table(("degree", "weight", "error"), weights, "top eigenfunction"),
+        )
+        if not self.routes:
+            return tables
+        routes = tuple((r.route, r.value.decimal(), r.value.bound()) for r in self.mixing)
+        return (
+            *tables,
+            Table(("tau by", "value", "error"), routes, "mixing of degree 2 into degree 0 at the top (G7)"),
         )
 
     def latex(self) -> str:
@@ -83,6 +96,36 @@ class SpectrumResult(Result):
         axes.set_title(f"{self.leading.activation.name}, d = {self.dimension}, A = {self.bulk:g}")
         axes.legend()
         return figure
+
+
+SERIES_ORDER = 3
+
+
+def _routes(d: int, A: Any, B: Any, leading: Leading) -> tuple[tuple[str, float, float], ...]:
+    """tau exactly, then what approximates it, each with its distance from the exact value (G7)."""
+    from bulkedge.theory.kernels import spiked_expansion
+    from bulkedge.theory.numbers import symbols
+
+    if leading.mixing is None:
+        return ()
+    exact, error = leading.mixing
+    found = [("exact spectrum", exact, error)]
+    if leading.activation.homogeneity == 1:
+        import mpmath
+        import sympy as sp
+
+        at = (symbols.A, symbols.B, symbols.d)
+        numbers = (float(A), float(B), d)
+        routes = [("closed form", spiked_expansion.mixing()), ("printed in paper F", spiked_expansion.paper_tau())]
+        if abs(B) <= A * d:  # beyond, its terms grow without a bound
+            series = spiked_expansion.tau_series(SERIES_ORDER, sp.Integer(d))
+            routes.insert(1, (f"series to (B/A)^{SERIES_ORDER}", series))
+        for route, expression in routes:
+            # In mpmath, whose Gamma functions do not become factorials of d/2; 30 digits cover their cancellation.
+            with mpmath.workdps(30):
+                value = float(sp.lambdify(at, expression, "mpmath")(*map(mpmath.mpf, numbers)))
+            found.append((route, value, abs(value - exact) + error))
+    return tuple(found)
 
 
 class Top(Row):
@@ -142,4 +185,6 @@ def spectrum(
         notes = (*notes, "the truncation does not resolve this spike: see the error of the top eigenvalue")
     inputs = {**given.inputs, "activation": str(activation if isinstance(activation, str) else f.name)}
     setting = "x ~ N(0, I_d); w ~ N(0, (A I + B w* w*^T)/d); weights on normalised harmonics |x|^p Y_l"
-    return SpectrumResult(inputs, setting, ("G6",), notes, d, float(A), float(B), result)
+    mixing = _routes(d, A, B, result)
+    source = ("G6", "G7") if mixing else ("G6",)
+    return SpectrumResult(inputs, setting, source, notes, d, float(A), float(B), result, mixing)

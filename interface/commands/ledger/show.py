@@ -21,6 +21,7 @@ class ShowResult(Result):
     checks: tuple[tuple[str, str, str], ...]
     derivations: tuple[str, ...]
     files: tuple[str, ...]
+    beside: tuple[tuple[str, str], ...] = ()
 
     def payload(self) -> dict[str, Any]:
         """`id`, `title`, `formula` (SymPy text), its name, `latex`, assumptions, status, files, checks, ..."""
@@ -35,6 +36,7 @@ class ShowResult(Result):
             "sources": [*s.sources],
             "checks": [dict(zip(("id", "claim", "control"), row, strict=True)) for row in self.checks],
             "derivations": [*self.derivations],
+            "beside": [dict(zip(("formula", "latex"), row, strict=True)) for row in self.beside],
             "formula_name": s.formula_name,
             "files": [*self.files],
             "figure": s.figure,
@@ -49,6 +51,7 @@ class ShowResult(Result):
         s = self.statement
         rows = [
             ("formula", self.formula),
+            *(("beside it", text) for text, _ in self.beside),
             ("formula's name", s.formula_name),
             *(("file", a) for a in self.files),
             *(("assumption", a) for a in s.assumptions),
@@ -94,6 +97,7 @@ def show(id: Annotated[str, Argument("a statement, as listed by bulkedge list", 
     checks = tuple((c.id, c.claim, c.control.mistake) for c in registry.checks() if registry.owner(c.id) == id)
     derivations = tuple(f"{d.id}  {d.title}" for d in registry.derivations() if registry.owner(d.id) == id)
     files = tuple(registry.file_of(module) for modules in registry.homes(id).values() for module in modules)
+    further = tuple((str(e), latex(e)) for e in (function() for function in statement.beside))
     return ShowResult(
-        {"id": id}, "", (id,), (), statement, str(expression), latex(expression), checks, derivations, files
+        {"id": id}, "", (id,), (), statement, str(expression), latex(expression), checks, derivations, files, further
     )

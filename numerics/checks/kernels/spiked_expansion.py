@@ -14,7 +14,7 @@ from bulkedge.theory.kernels import spiked_expansion
 from bulkedge.theory.kernels.spiked_expansion import b
 from bulkedge.theory.kernels.spiked_spectrum import unspiked
 from bulkedge.theory.numbers.enclosure import Enclosure
-from bulkedge.theory.numbers.symbols import A, d
+from bulkedge.theory.numbers.symbols import A, B, d
 
 
 def second_coefficient() -> Enclosure:
@@ -49,7 +49,66 @@ def _paper_second() -> float:
     return float(at_spike(1_000_000, 0.0).eigenvalues[1]) / (0.01**2 / (2 * math.pi))
 
 
+def _mixing(x: float, dimension: int) -> float:
+    """tau of the exact spectrum at A = 1, B/d = x."""
+    vectors = at_spike(dimension, x * dimension).vectors
+    return float(vectors[1, 0] / vectors[0, 0])
+
+
+def mixing_slope() -> Enclosure:
+    """tau d/B at d = 10 from B/d = 1/200, 1/100 and 1/50, extrapolated to B = 0 by a parabola."""
+    one, two, four = (_mixing(x, 10) / x for x in (0.005, 0.01, 0.02))
+    line, parabola = 2 * one - two, (8 * one - 6 * two + four) / 3
+    return Enclosure(Fraction(parabola), Fraction(abs(parabola - line) + 1e-9), "extrapolated")
+
+
+def mixing_curvature() -> Enclosure:
+    """(tau/closed form - 1)/(B/d)^2 at d = 10^4 from B/d = 1/200 and 1/100, extrapolated."""
+    dimension = 10_000
+    at = [
+        (_mixing(x, dimension) / float(_closed(dimension, sp.Rational(str(x)) * dimension)) - 1) / x**2
+        for x in (0.005, 0.01)
+    ]
+    limit = 2 * at[0] - at[1]
+    # What the line leaves, and at finite d a term of the first order in B with a factor 1/d, over x = .005.
+    return Enclosure(Fraction(limit), Fraction(abs(at[1] - at[0]) + 4 / (0.005 * dimension)), "extrapolated")
+
+
+def _closed(dimension: int, spike: sp.Expr) -> sp.Expr:
+    return sp.N(spiked_expansion.mixing().subs({A: 1, B: spike, d: dimension}), 20)
+
+
+def _slope(expression: sp.Expr) -> float:
+    """The coefficient of B/d at A = 1, d = 10, B -> 0."""
+    return float(sp.N(10 * sp.diff(expression, B).subs(B, 0).subs({A: 1, d: 10}), 15))
+
+
+def _limit_curvature() -> float:
+    """The order by which tau exceeds its closed form, from the two series of the limit."""
+    closed = sp.limit(spiked_expansion.mixing().subs(B, b * d).subs(A, 1), d, sp.oo)
+    ratio = sp.series(spiked_expansion.limit_mixing(3).subs(A, 1) / closed, b, 0, 3).removeO()
+    return float(ratio.coeff(b, 2))
+
+
 CHECKS = (
+    Check(
+        "G7.mixing",
+        "the mixing tau of degrees 0 and 2 at small B is that of the closed form, d = 10",
+        "G7; paper F, Theorem 5.4",
+        lambda: _slope(spiked_expansion.mixing()),
+        SecondRoute(mixing_slope),
+        0.01,
+        Control("the printed tau, right as d -> infinity", lambda: _slope(spiked_expansion.paper_tau())),
+    ),
+    Check(
+        "G7.mixing.third",
+        "tau as d -> infinity exceeds its closed form by the factor 1 + (B/(Ad))^2",
+        "G7",
+        _limit_curvature,
+        SecondRoute(mixing_curvature),
+        0.25,
+        Control("nothing beyond the closed form", lambda: 0.0),
+    ),
     Check(
         "G7.second_order",
         "lambda_max goes on after A lambda_0 + B/(2 pi d) with (B/d)^2/(4 pi A)",

@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 import sympy as sp
 
+import bulkedge
 from bulkedge import registry
+from bulkedge.book.selection import entries, select
 from bulkedge.derivations.engine.derivation import Derivation, Given, Relation, named
 
 DERIVED = (
@@ -80,3 +82,14 @@ def test_no_claim_is_a_starting_point() -> None:
         assert starts, d.id
         assert not starts & {(claim.lhs, claim.rhs) for claim in claims(d)}, d.id
         assert not {expression for _, expression in starts} & set(claims(d)), d.id
+
+
+@pytest.mark.parametrize("statement", [st for st in registry.statements() if st.beside], ids=lambda st: st.id)
+def test_what_stands_beside_a_formula_is_derived_and_shown(statement: registry.Statement) -> None:
+    own = [d for d in registry.derivations() if registry.owner(d.id) == statement.id]
+    claims = {claim for d in own for claim in d.verify().claims}
+    shown = bulkedge.show(statement.id)
+    for formula in statement.beside:
+        assert formula() in claims
+        assert str(formula()) in [text for text, _ in shown.beside]
+        assert any(formula() in entry.claims for entry in entries(select([statement.id])))

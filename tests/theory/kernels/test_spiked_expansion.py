@@ -8,8 +8,10 @@ import sympy as sp
 from bulkedge.theory.kernels.spiked_expansion import (
     b,
     limit_element,
+    limit_mixing,
     limit_second,
     limit_top,
+    mixing,
     paper_second,
     paper_statement,
     paper_tau,
@@ -84,3 +86,19 @@ def test_orders_out_of_range_are_refused() -> None:
     for call in (top_series, limit_second):
         with pytest.raises(InputError, match="order"):
             call(9)
+
+
+def test_mixing_is_exact_to_the_first_order_and_in_the_limit_to_the_second() -> None:
+    for dimension in (2, 3, 20, 1000):
+        at = {A: sp.Rational(5, 4), d: dimension}
+        slope = sp.diff(mixing(), B).subs(B, 0).subs(at)
+        assert sp.simplify(slope - (tau_series(1, sp.Integer(dimension)) / B).subs(at)) == 0
+    limit = sp.Poly(sp.expand(limit_mixing(4) * sp.sqrt(2)), b)
+    assert [limit.coeff_monomial(b**k) * A**k for k in (1, 2, 3)] == [1, -1, 2]
+    # At finite d the series' coefficients of (B/d)^k approach the limit's.
+    series = sp.Poly(sp.expand(tau_series(3, sp.Integer(10**6)).subs(A, 1) * sp.sqrt(2)), B)
+    for k, expected in ((1, 1), (2, -1), (3, 2)):
+        assert float(series.coeff_monomial(B**k) * 10 ** (6 * k)) == pytest.approx(expected, rel=1e-4)
+    # The printed tau has the same limit, at a rate of 1/d.
+    ratio = (mixing() / paper_tau()).subs({A: 2, B: sp.Integer(200), d: 2000})
+    assert float(sp.N(ratio, 20)) == pytest.approx(1, abs=2e-3)

@@ -98,3 +98,35 @@ def test_bad_input(options: tuple[str, str, str], word: str, capsys: pytest.Capt
     assert word in captured.err
     with pytest.raises(InputError):
         spectrum(d, A, B)
+
+
+@pytest.mark.parametrize("activation", ["relu", "Abs(z)", "leaky_relu(z,1/5)"])
+def test_the_mixing_by_its_routes(activation: str) -> None:
+    """The weights printed, the eigenvector's equation, and the closed form: tau does not depend on the odd part."""
+    result = spectrum(dim=20, bulk="3/2", spike=9, activation=activation)
+    rows = {row["route"]: row for row in result.to_dict()["mixing"]}
+    weights = dict(result.leading.weights)
+    exact = float(rows["exact spectrum"]["value"])
+    assert exact == pytest.approx(weights[2] / weights[0], rel=1e-12)
+    assert float(rows["exact spectrum"]["error"]) < 1e-12
+    # A and B enter by their ratio alone.
+    assert exact == pytest.approx(0.163290737118821, rel=1e-11)
+    for route in ("closed form", "series to (B/A)^3", "printed in paper F"):
+        assert abs(float(rows[route]["value"]) - exact) <= float(rows[route]["error"]) < 0.02
+    assert float(rows["closed form"]["error"]) < float(rows["printed in paper F"]["error"]) / 3
+
+
+@pytest.mark.parametrize(("activation", "spike"), [("tanh", 2), ("relu(z)**2", 2), ("z", 3)])
+def test_no_closed_mixing_where_it_is_not_the_statement_s(activation: str, spike: int) -> None:
+    routes = [row["route"] for row in spectrum(dim=5, bulk=1, spike=spike, activation=activation).to_dict()["mixing"]]
+    assert routes in ([], ["exact spectrum"])
+
+
+@pytest.mark.parametrize("spike", ["-1/2", "1e-9", "1e6"])
+def test_mixing_at_the_ends(spike: str) -> None:
+    result = spectrum(dim=3, bulk=1, spike=spike)
+    rows = {row["route"]: float(row["value"]) for row in result.to_dict()["mixing"]}
+    assert ("series to (B/A)^3" in rows) == (spike != "1e6")
+    if spike != "1e6":
+        assert rows["closed form"] == pytest.approx(rows["exact spectrum"], rel=0.1)
+        assert rows["series to (B/A)^3"] == pytest.approx(rows["exact spectrum"], rel=0.03, abs=1e-15)
