@@ -22,7 +22,7 @@ def test_contract(capsys: pytest.CaptureFixture[str]) -> None:
     assert out["linear"] == {"aligned": "0.2625", "orthogonal": "0.0125"}
     assert float(out["second"]) == pytest.approx(0.2625, rel=1e-13)  # the aligned linear function's
     assert (out["top"]["sector"], out["top"]["parity"], out["top"]["multiplicity"]) == (0, 0, "1")
-    assert out["source"] == ["G6"]
+    assert out["source"] == ["G6", "G7"]
     assert all(isinstance(v["multiplicity"], str) for v in out["eigenvalues"])
 
 
