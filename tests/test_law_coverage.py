@@ -21,7 +21,8 @@ INNER = {
     "numerics.second_step:regress": "numerics.second_step:fit",
     "numerics.conditional:conditional_risk": "numerics.conditional:covariance_with_label",
     "numerics.edge:count_outliers": "numerics.edge:squared_singular_values",
-    "numerics.kernel_matrix:kernel_matrix": "numerics.kernel_entries:Entries.block numerics.kernel_entries:Entries.enclosed",
+    "numerics.kernel_matrix:kernel_matrix": "numerics.kernel_entries:Entries.block "
+    "numerics.kernel_entries:Entries.enclosed",
     "numerics.kernel_table:build": "numerics.kernel_table:Axis.basis numerics.kernel_table:Axis.scales",
     "numerics.spiked_spectrum:sector": "numerics.spiked_spectrum:Sector.eigenfunction",
     "numerics.truncated_spectrum:truncated_sector": "numerics.truncated_spectrum:TruncatedSector.eigenfunction",
