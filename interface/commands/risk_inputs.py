@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
-from bulkedge.commands.risk.risk import MAX_NEURONS
+from bulkedge.commands.risk.caps import MAX_NEURONS, MAX_SOLVED
 from bulkedge.theory.functions import parse
 from bulkedge.theory.functions.nonlinearity import Nonlinearity
 from bulkedge.theory.functions.parse import integer, nonnegative
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MAX_POINTS = 100_000
-MAX_SOLVED = 2_000  # points that need a fixed point of their own
 MAX_MATRIX = 6_000  # neurons of given weights: matrices of that size are inverted
 
 

@@ -224,7 +224,8 @@ class _Data:
             needed = self.needed(rows, columns, upper)
             values = entries.block(rows, columns, r, needed)
             extremes.see(rows, columns, r, values, needed)
-            r[...] = values
+            with np.errstate(over="ignore"):  # what is needed was seen to fit; the rest is overwritten
+                r[...] = values
             if upper:
                 inside = rows.stop - rows.start
                 lower = np.tril_indices(inside, -1)
@@ -282,7 +283,8 @@ class _Extremes:
         """Take a block into account, before it is overwritten."""
         if not needed.any():
             return
-        bad = needed & ~np.isfinite(values)
+        # The result's own floats count, which may be narrower than those that it is computed in.
+        bad = needed & ~(np.abs(values) <= np.finfo(r.dtype).max)
         if bad.any():
             i, j = (int(k[0]) for k in np.nonzero(bad))
             raise InputError(

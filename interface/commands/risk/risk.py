@@ -21,6 +21,7 @@ from bulkedge.arguments import (
     Word,
     read,
 )
+from bulkedge.commands.risk.caps import MAX_NEURONS, MAX_SOLVED
 from bulkedge.results.number import Number
 from bulkedge.results.quantities import Flat, row
 from bulkedge.results.quantities import Point as CurvePoint
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from bulkedge.numerics.trials.estimate import Estimate
 
 HAS_CURVE = True
-MAX_NEURONS = 100_000
 _RATIO: dict[str, Any] = {"low": 0, "exclusive": True, "sized": True}
 _FINITE, _GIVEN = "a finite dimension (with --dim)", "given weights (in the place of --width, --step and --batch)"
 TYPICAL = 1000  # the dimension at which a limit is compared with what a network of finite size has
@@ -249,7 +249,6 @@ def risk(
 
 def _limit(inputs: Any) -> RiskResult:
     """eta = Theta(1): the closed form, or (case `norms`) the extrapolated fixed point."""
-    from bulkedge.commands.risk_inputs import MAX_SOLVED
     from bulkedge.numerics.risk.pair import case, pair, ridge_constants
     from bulkedge.numerics.risk.ridge_error import ridge_risk_with_error
     from bulkedge.theory.numbers.errors import InputError
