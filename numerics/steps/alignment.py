@@ -146,6 +146,7 @@ def reach(
     For a fresh batch no label acts on its own sample, and eta_1 (mu1^2 |u|^2 + v)^(1/2)/sqrt N = 1 is left.
     Accuracy: an estimate of the scale (two digits).
     """
+    alpha = max(alpha, 1e-300)  # exact ratios may lie below the floats; the step is then next to zero
     n = max(2.0, alpha * dim)
     far = float(-ndtri(0.5 / n))  # |z| is beyond it for one sample of n
     z = np.linspace(-far, far, 2001)
@@ -153,7 +154,7 @@ def reach(
     largest = max(float(np.max(np.abs(v))) for v in values) + noise
     moments = [constants(g) for g in links]
     mean = sum(m.mu0 for m in moments)
-    second = sum(m.second_moment - m.mu0**2 for m in moments) + mean**2 + noise**2
+    rms = math.hypot(math.sqrt(sum(m.second_moment - m.mu0**2 for m in moments) + mean**2), noise)  # no overflow
     slope, energy = 1.0, 1.0
     if sigma is not None:
         c = constants(sigma)
@@ -162,8 +163,8 @@ def reach(
         push = largest * math.sqrt(energy) / alpha
     else:
         signal = sum(m.mu1**2 for m in moments)
-        push = math.sqrt(slope**2 * signal + second * energy / alpha)
-    return Reach(dim, math.sqrt(second), largest, math.sqrt(dim) / push)
+        push = math.hypot(slope * math.sqrt(signal), rms * math.sqrt(energy / alpha))
+    return Reach(dim, rms, largest, math.sqrt(dim) / push)
 
 
 def signed_means(mean: Floats, variance: float, order: int) -> list[Floats]:

@@ -332,6 +332,11 @@ def _distance(test: float, start: float, near: FiniteSize | None, noise: float) 
     if near is None:
         return False, "error: of the limit's value; no finite size is computed beside it (no ridge, or a jump)"
     pairs = ((near.point.test, test), (near.random_features.test, start))
+    if not all(b + noise**2 for _, b in pairs):  # a constant link: nothing to be far from, relatively
+        return False, (
+            f"error: of the limit's value, which is 0; at d = {TYPICAL} a network's mean is {near.point.test:.4g} "
+            f"({near.random_features.test:.4g} at step 0) (L1; --dim for other sizes)"
+        )
     gap = max(abs(a - b) / (b + noise**2) for a, b in pairs)
     size = f"{100 * gap:.2g} per cent" if gap < 1 else f"a factor of {1 + gap:.2g}"
     text = (

@@ -119,7 +119,8 @@ def test_interrupt_exits_130_and_keeps_finished_trials(mine: Path, tmp_path: Pat
     assert [c["verdict"] for c in json.loads(again.stdout)["checks"]] == ["CONFIRMED", "REFUTED"]
     total = len(log.read_text().splitlines())
     assert before < 40 <= total
-    assert total <= 40 + 2 * int(jobs)  # only what was in flight is repeated
+    # Only what was in flight is repeated: two trials a worker are handed out, two may wait to be collected.
+    assert total <= 40 + 4 * int(jobs)
 
 
 def test_unusable_input_is_one_line_and_exit_2(
