@@ -31,6 +31,7 @@ MAX_EXPONENT = 1200  # of ten
 MAX_DEPTH = 60  # levels of nesting (chains of + - * / count once)
 MAX_INNER = 250  # terms of an argument that is no polynomial: SymPy compares them with one another
 MAX_TANH = 6  # levels of tanh (also within sigmoid, silu, mish): SymPy takes three times as long for each
+MAX_TANH_OPERATIONS = 12  # of an argument with that many levels
 MAX_KINKED = 32  # occurrences of Abs, sign, Heaviside, Piecewise, and arguments of Max, Min beyond the first
 _MAX_EXP_ARGUMENT = 10**6  # constants under exp, sinh, cosh
 
@@ -520,8 +521,11 @@ class _Reader:
     def check_argument(self, name: str, value: sp.Expr) -> None:
         if not value.is_polynomial(z) and (_longest_sum(value) > MAX_INNER or measure(value).terms > MAX_INNER):
             raise self.refusal(f"the argument of {name} is too long a sum", f"use at most {MAX_INNER} terms")
-        if _levels(value, sp.tanh, {}) >= MAX_TANH:
-            raise self.refusal("too many tanh inside one another", f"nest at most {MAX_TANH} levels")
+        # SymPy asks of every tanh whether its argument is real, and of that again: the longer the innermost argument, the
+        # fewer levels it answers about in time.
+        most = MAX_TANH if value.count_ops() <= MAX_TANH_OPERATIONS else 2
+        if _levels(value, sp.tanh, {}) >= most:
+            raise self.refusal("too many tanh inside one another", f"nest at most {most} levels")
 
     def catalogued(self, entry: catalogue.Entry, args: list[ast.expr]) -> sp.Expr:
         most = 1 + len(entry.parameters)
