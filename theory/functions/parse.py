@@ -521,8 +521,8 @@ class _Reader:
     def check_argument(self, name: str, value: sp.Expr) -> None:
         if not value.is_polynomial(z) and (_longest_sum(value) > MAX_INNER or measure(value).terms > MAX_INNER):
             raise self.refusal(f"the argument of {name} is too long a sum", f"use at most {MAX_INNER} terms")
-        # SymPy asks of every tanh whether its argument is real, and of that again: the longer the innermost argument, the
-        # fewer levels it answers about in time.
+        # SymPy asks of every tanh whether its argument is real, and of that again: the longer the innermost argument,
+        # the fewer levels it answers about in time.
         most = MAX_TANH if value.count_ops() <= MAX_TANH_OPERATIONS else 2
         if _levels(value, sp.tanh, {}) >= most:
             raise self.refusal("too many tanh inside one another", f"nest at most {most} levels")
