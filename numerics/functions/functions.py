@@ -30,13 +30,27 @@ Array = npt.NDArray[Any]
 Vectorised = Callable[[Array], Array]
 
 _logaddexp = sp.Function("logaddexp")
+_expm1 = sp.Function("expm1")
 
 
 def _stable(expr: sp.Expr) -> sp.Expr:
-    """log(1 + e^u) and log cosh u in forms that do not overflow for |u| > 700."""
+    """log(1 + e^u) and log cosh u in forms that do not overflow for |u| > 700; e^u - 1 with its digits next to zero."""
+    expr = expr.replace(lambda e: e.is_Add and e.has(sp.exp), _less_one)
     u, c = sp.Wild("u"), sp.Wild("c", exclude=[z])
     expr = expr.replace(sp.log(1 + sp.exp(u)), _logaddexp(0, u))
     return expr.replace(sp.log(c * sp.cosh(u)), sp.log(c / 2) + _logaddexp(u, -u))
+
+
+def _less_one(total: sp.Expr) -> sp.Expr:
+    """a e^u - a in a sum as a expm1(u), where u vanishes at zero (elsewhere nothing cancels)."""
+    terms = list(total.args)
+    for number in [t for t in terms if t.is_number and not t.has(sp.exp)]:
+        for term in terms:
+            power = -term / number
+            if isinstance(power, sp.exp) and power.exp.has(z) and power.exp.subs(z, 0) == 0:
+                rest = [t for t in terms if t is not number and t is not term]
+                return sp.Add(number * -1 * _expm1(power.exp), *rest)
+    return total
 
 
 def _right(expr: sp.Expr) -> sp.Expr | None:
@@ -80,7 +94,7 @@ def _lambdified(expr: sp.Expr) -> Vectorised:
 
 
 def _compiled(expr: sp.Expr) -> Vectorised:
-    modules: list[Any] = [{"erf": scipy.special.erf, "logaddexp": np.logaddexp}, "scipy", "numpy"]
+    modules: list[Any] = [{"erf": scipy.special.erf, "logaddexp": np.logaddexp, "expm1": np.expm1}, "scipy", "numpy"]
     f = sp.lambdify(z, expr, modules=modules, cse=True)
     if not expr.has(z):
         value = float(expr)

@@ -96,9 +96,10 @@ def _places(f: Nonlinearity) -> Array:
     found = {0.0, *(float(b) for b in f.kinks)}
     for piece in f.pieces:
         for e in sp.preorder_traversal(piece.expr):
-            if e.is_Add and e.has(z) and e.is_polynomial(z) and sp.degree(e, z) <= 2:
-                c0, c1, c2 = (float(e.coeff(z, n)) for n in range(3))
-                found.add(-c1 / (2 * c2) if c2 else -c0 / c1)
+            if e.is_Add and e.has(z) and e.is_polynomial(z) and 1 <= sp.degree(e, z) <= 2:
+                # Of the polynomial, not of the sum as it is written: in 1 + (z - 1/3)^2 no addend is a power of z.
+                *_, c1, c0 = coefficients = [float(c) for c in sp.Poly(e, z).all_coeffs()]
+                found.add(-c1 / (2 * coefficients[0]) if len(coefficients) == 3 else -c0 / c1)
     return np.array(sorted(found))
 
 

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from bulkedge.numerics.gaussian import plane
 from bulkedge.numerics.kernels import kernel_matrix as module
 from bulkedge.numerics.kernels.kernel_matrix import kernel_gradient, kernel_matrix
 from bulkedge.theory.functions.nonlinearity import nonlinearity
@@ -203,3 +204,23 @@ def test_beyond_float32_is_refused_without_a_warning():
     with pytest.raises(InputError, match="beyond the largest float"):
         kernel_matrix(x, nonlinearity="He(8, z)/200")
     assert np.isfinite(kernel_matrix(x.astype(float), nonlinearity="He(8, z)/200")).all()
+
+
+@pytest.mark.parametrize("name", ["elu", "celu", "selu", "exp(z) - 1"])
+@pytest.mark.parametrize("scale", [1e-5, 1e-8])
+def test_functions_that_cancel_at_zero_on_tiny_rows(name, scale):
+    """e^z - 1 at 1e-8 has no digit left if it is formed by subtraction: refused, or off by a few promises, before."""
+    x = np.array([[scale, 0.0], [0.5 * scale, 0.5 * scale]])
+    found = kernel_matrix(x, nonlinearity=name)
+    q = [sp.Rational(*float(v).as_integer_ratio()) for v in (x[0] @ x[0], x[0] @ x[1], x[1] @ x[1])]
+    truth = float(value(nonlinearity(name), *q, 14))
+    assert found[0, 1] == pytest.approx(truth, rel=2e-12, abs=0)
+
+
+@pytest.mark.parametrize("name", ["atan(z - 1/3)", "1/(1 + (z - 1/3)**2)"])
+def test_places_of_a_polynomial_that_is_not_expanded(name):
+    """1 + (z - 1/3)^2 has no addend in z or z^2: its vertex was 0/0."""
+    part = plane.resolved(nonlinearity(name).derivative(), 0.5, 2.0)
+    x, w = plane.line_nodes(((part, 2.0),))
+    right = float(value(nonlinearity(name).derivative(), *[sp.Integer(4)] * 3, 13))
+    assert w @ part.values(2 * x) ** 2 == pytest.approx(right, rel=1e-12)
