@@ -146,7 +146,7 @@ def reach(
     For a fresh batch no label acts on its own sample, and eta_1 (mu1^2 |u|^2 + v)^(1/2)/sqrt N = 1 is left.
     Accuracy: an estimate of the scale (two digits).
     """
-    alpha = max(alpha, 1e-300)  # exact ratios may lie below the floats; the step is then next to zero
+    alpha = min(max(alpha, 1e-300), 1e300)  # exact ratios may lie beyond the floats
     n = max(2.0, alpha * dim)
     far = float(-ndtri(0.5 / n))  # |z| is beyond it for one sample of n
     z = np.linspace(-far, far, 2001)
