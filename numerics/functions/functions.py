@@ -119,15 +119,22 @@ def vectorised(f: Nonlinearity) -> Vectorised:
         only = _lambdified(f.pieces[0].expr)
         return lambda x: only(np.asarray(x, dtype=_floating(x)))
     functions = [_lambdified(p.expr) for p in f.pieces]
-    edges = np.array([float(b) for b in f.kinks])
+    constants = [None if p.expr.has(z) else float(p.expr) for p in f.pieces]
+    edges = [float(b) for b in f.kinks]
 
     def evaluate(x: Array) -> Array:
         x = np.asarray(x, dtype=_floating(x))
-        which = np.searchsorted(edges, x)
         out = np.empty_like(x)
-        for i, g in enumerate(functions):
-            mask = which == i
-            out[mask] = g(x[mask])
+        beyond = np.ones(x.shape, dtype=bool)  # the left piece at a kink, the last one for nan
+        for i, (g, constant) in enumerate(zip(functions, constants, strict=True)):
+            here = beyond
+            if i < len(edges):
+                here = beyond & (x <= edges[i])
+                beyond = beyond & ~here
+            if constant is None:
+                out[here] = g(x[here])
+            else:
+                out[here] = constant
         return out
 
     return evaluate

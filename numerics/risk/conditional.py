@@ -91,16 +91,25 @@ def _raw_moments(f: Function, kinks: Sequence[float], elements: Array, panels: i
     out = np.zeros((len(elements), 4))
     chunk = max(1, 60_000 // unit.size)  # a few arrays of half a megabyte: they stay in the cache
     with np.errstate(over="ignore", invalid="ignore"):
-        for start in range(0, len(elements), chunk):
+        if not kinks:  # one rule for every row
+            x = 18 * unit - 9
+            rule = 18 * unit_weights * normal_density(x) * np.array([np.ones_like(x), x, x**2])
+            for start in range(0, len(elements), chunk):
+                m, s = elements[start : start + chunk].T[:, :, None]
+                value = f(m + s * x)
+                out[start : start + chunk, :3] = value @ rule.T
+                value *= value
+                out[start : start + chunk, 3] = value @ rule[0]
+        for start in range(0, len(elements) if kinks else 0, chunk):
             m, s = elements[start : start + chunk].T[:, :, None]
             stops = [np.full_like(m, -9.0), *(np.clip((b - m) / s, -9.0, 9.0) for b in kinks), np.full_like(m, 9.0)]
             for low, high in itertools.pairwise(stops):
                 x = low + (high - low) * unit
-                w = (high - low) * unit_weights * normal_density(x)
                 value = f(m + s * x)
-                weighted = w * value
-                parts = (weighted, weighted * x, weighted * x**2, weighted * value)
-                out[start : start + chunk] += np.stack([p.sum(axis=1) for p in parts], axis=1)
+                weighted = (high - low) * unit_weights * normal_density(x) * value
+                with_x = weighted * x
+                sums = (weighted.sum(1), with_x.sum(1), (with_x * x).sum(1), (weighted * value).sum(1))
+                out[start : start + chunk] += np.stack(sums, axis=1)
     if not np.all(np.isfinite(out)):
         raise InputError("function", "overflows at this step", "take a smaller step or a function that grows less")
     return out

@@ -200,11 +200,19 @@ class SpikedModel:
 
     def _tails(self, observed: float, strength: float, side: _Side, size: int, beta: int) -> tuple[float, float]:
         """The logarithms of P(at or beyond `observed`) and of P(within it)."""
+        return self._tails_at((observed,), strength, side, size, beta)[0]
+
+    def _tails_at(
+        self, observed: tuple[float, ...], strength: float, side: _Side, size: int, beta: int
+    ) -> list[tuple[float, float]]:
+        """`_tails` at several positions: the strength is placed once, which is most of the work."""
         w, stretch = self._place(strength, side, size, beta)
         if w < 0:
-            beyond = side.outward * (observed - float(self.outlier(strength))) - side.shift / (1 + w**2)
-            return transition.log_tails(beyond / (side.scale * stretch) + w**2, w, beta)
-        return transition.log_tails((side.outward * (observed - side.edge) - side.shift) / side.scale, w, beta)
+            centre, scale = float(self.outlier(strength)) + side.outward * side.shift / (1 + w**2), side.scale * stretch
+        else:
+            centre, scale = side.edge + side.outward * side.shift, side.scale
+        start = w**2 if w < 0 else 0.0
+        return [transition.log_tails(side.outward * (x - centre) / scale + start, w, beta) for x in observed]
 
     def _outward(self, strength: float) -> float:
         null = self._null
@@ -277,8 +285,8 @@ class SpikedModel:
         null = self._null
 
         def inside(strength: float) -> float:
-            seen = self._tails(side.edge, strength, side, size, beta)[0]
-            return self._tails(observed, strength, side, size, beta)[0] - seen - tail
+            beyond, seen = self._tails_at((observed, side.edge), strength, side, size, beta)
+            return beyond[0] - seen[0] - tail
 
         def outside(strength: float) -> float:
             return tail - self._tails(observed, strength, side, size, beta)[1]
@@ -341,6 +349,8 @@ class SpikedModel:
     def _where_above(self, strength: ArrayLike, field: str, otherwise: Callable[..., Floats]) -> Floats:
         t = self._strength(strength)
         above = self._above(t)
+        if t.ndim == 0:  # as root finding asks for by the thousand: one branch only
+            return np.asarray((_compiled(self.law.name, field) if above else otherwise)(t, self.ratio))
         # A strength that is safely above stands in where the formula does not apply.
         safe = np.where(above, t, 2 + 2 * self.ratio)
         inside = np.where(above, 2.0, t)
