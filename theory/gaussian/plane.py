@@ -9,13 +9,12 @@ certified growth of f and g.
 
 from __future__ import annotations
 
-import bisect
 import math
 from dataclasses import dataclass
 from typing import Any
 
 import sympy as sp
-from flint import acb, arb
+from flint import acb, arb, arb_mat
 
 from bulkedge.theory.functions.nonlinearity import Nonlinearity, Piece
 from bulkedge.theory.numbers import ball
@@ -25,9 +24,9 @@ from bulkedge.theory.numbers.symbols import z
 # Bernstein ellipse of parameter 4 around every panel: an N-point rule gains a factor 16 per node.
 _ELLIPSE = 4.0
 SEMI_MAJOR, SEMI_MINOR = (_ELLIPSE + 1 / _ELLIPSE) / 2, (_ELLIPSE - 1 / _ELLIPSE) / 2
-_MAX_NODES = 24_000  # some three seconds of products at rho = .9999
+_MAX_NODES = 64_000  # some three seconds of products
 _MAX_HALVINGS = 40
-_SMALLEST_SPREAD = 1e-3  # of sqrt(1 - rho^2); the panels are of its width
+_SMALLEST_SPREAD = 1e-3  # of sqrt(1 - rho^2); the panels are of its size
 
 
 @dataclass(frozen=True)
@@ -48,6 +47,7 @@ class Sampled:
     radius: float
     nodes: list[Any]
     weighted: list[Any]
+    rule: list[tuple[Any, Any]]
 
 
 def integral(f: Nonlinearity, g: Nonlinearity, correlation: sp.Expr, digits: int) -> Any:
@@ -60,13 +60,13 @@ def integral(f: Nonlinearity, g: Nonlinearity, correlation: sp.Expr, digits: int
     s = math.sqrt(float(ball.enclose_expr(1 - correlation**2, 10)))
     if s < _SMALLEST_SPREAD:
         raise PrecisionError("too many panels would be needed at this correlation")
-    # Two exponentials of size up to (R/s)^2/2 are multiplied: their bits are lost.
+    # The factors of `_sum` have exponents up to (R/s)^2/2: so many bits are lost.
     with ball.precision(ball.bits(digits) + 48 + 4 * int(math.log2(1 + 100 / s**2))):
         rho = ball.constant(correlation)
         s2 = 1 - rho * rho
         log_tolerance = -(digits + 3) * math.log(10)
         radii = [_radius(h, log_tolerance) for h in (f, g)]
-        width = 0.7 * s
+        width = 2 * s  # wider panels need more nodes against exp((Im x)^2/2 s^2), narrower ones are too many pairs
         panels = [_panels(h, r, width) for h, r in zip((f, g), radii, strict=True)]
         order = _order(panels, radii, s, s2, log_tolerance)
         if order * max(map(len, panels)) > _MAX_NODES:
@@ -157,22 +157,23 @@ def _panels(f: Nonlinearity, radius: float, width: float) -> list[Panel]:
             continue
         count = max(1, math.ceil(float((high - low).mid()) / (2 * width)))
         function = ball.build(piece.expr, z, {})
+        half = (high - low) / (2 * count)  # one ball for all: `_sum` shares what depends on the width
         for i in range(count):
-            panels.extend(_analytic(function, low + (high - low) * i / count, low + (high - low) * (i + 1) / count, 0))
+            panels.extend(_analytic(function, low + half * (2 * i + 1), half, 0))
         if len(panels) > _MAX_NODES // 8:
             raise PrecisionError("too many panels would be needed at this correlation")
     return panels
 
 
-def _analytic(function: Any, low: Any, high: Any, depth: int) -> list[Panel]:
+def _analytic(function: Any, centre: Any, half: Any, depth: int) -> list[Panel]:
     """The panel, halved until the function is analytic and of moderate variation on its ellipse."""
-    centre, half = (low + high) / 2, (high - low) / 2
     bound = _bound(function, centre, half)
     if bound is not None:
         return [Panel(centre, half, bound, function)]
     if depth >= _MAX_HALVINGS:
         raise PrecisionError("the function is not analytic at a point of the line that is no kink")
-    return [*_analytic(function, low, centre, depth + 1), *_analytic(function, centre, high, depth + 1)]
+    part = half / 2
+    return [p for side in (-1, 1) for p in _analytic(function, centre + side * part, part, depth + 1)]
 
 
 def _bound(function: Any, centre: Any, half: Any, parts: int = 8) -> Any:
@@ -235,32 +236,74 @@ def _sample(panels: list[Panel], radius: float, rule: list[tuple[Any, Any]]) -> 
             value = p.function if isinstance(p.function, acb) else p.function(acb(x), False)
             nodes.append(x)
             weighted.append(value.real * weight * p.half)
-    return Sampled(tuple(panels), radius, nodes, weighted)
+    return Sampled(tuple(panels), radius, nodes, weighted, rule)
 
 
 def _sum(f: Sampled, g: Sampled, rho: Any, s2: Any, log_tolerance: float) -> Any:
-    """sum_ij of weighted values times the density, leaving out (and bounding) pairs where the density is negligible."""
-    inverse = 1 / (2 * s2)
-    mixed = 2 * rho * inverse
+    """sum_ij of weighted values times the density, leaving out (and bounding) panels where the density is negligible.
+
+    With nodes x = c + h r_a and y = C + H r_b, D = C - rho c and e_ab = H r_b - rho h r_a,
+        (y - rho x)^2/2s2 = (D^2 + 2 D e_ab + e_ab^2)/2s2:
+    e_ab^2 is common to all panels of these widths, and the rest is a product of factors of (i, b), (j, b), (i, a) and
+    (j, a), so that a pair of panels costs a row of a matrix product instead of an exponential for each pair of nodes.
+    """
     far = 2 * float(s2.mid()) * (8 - log_tolerance)
     r = float(rho.mid())
-    left = [w * (-x * x * inverse).exp() for x, w in zip(f.nodes, f.weighted, strict=True)]
-    right = [w * (-y * y * inverse).exp() for y, w in zip(g.nodes, g.weighted, strict=True)]
-    xs, ys = [float(x.mid()) for x in f.nodes], [float(y.mid()) for y in g.nodes]
-    steps = [mixed * y for y in g.nodes]
+    order = len(f.rule)
+    roots = [root for root, _ in f.rule]
+    # By width: factors of the one side that need the other's width, and the common matrix.
+    widths = [{_key(p.half): p.half for p in side.panels} for side in (f, g)]
+    common = {
+        (own, other): arb_mat([[(-((H * b - rho * h * a) ** 2) / (2 * s2)).exp() for b in roots] for a in roots])
+        for own, h in widths[0].items()
+        for other, H in widths[1].items()
+    }
+    rows = [_factors(p, p.half * (-rho * rho / s2), roots) for p in f.panels]
+    columns = [_factors(p, p.half * (-1 / s2), roots) for p in g.panels]
+    left = [
+        [w * (-x * x / 2).exp() * e for x, w, e in zip(f.nodes[i:], f.weighted[i:], row, strict=False)]
+        for i, row in zip(range(0, len(f.nodes), order), rows, strict=True)
+    ]
+    right = [
+        [w * e for w, e in zip(g.weighted[j:], column, strict=False)]
+        for j, column in zip(range(0, len(g.nodes), order), columns, strict=True)
+    ]
+    tilted = {own: [_factors(p, h * (rho / s2), roots) for p in g.panels] for own, h in widths[0].items()}
+    keys = [_key(p.half) for p in g.panels]
+    places, halves = [float(p.centre.mid()) for p in g.panels], [float(p.half.mid()) for p in g.panels]
     total = arb(0)
-    # x^2 - 2 r x y + y^2 <= far is |y - r x| <= sqrt(far - s2 x^2)
-    for x, xf, w in zip(f.nodes, xs, left, strict=True):
-        reach = far - (1 - r * r) * xf * xf
-        if w == 0 or reach <= 0:
+    for p, own_left in zip(f.panels, left, strict=True):
+        centre, half = float(p.centre.mid()), float(p.half.mid())
+        # x^2 - 2 r x y + y^2 <= far is |y - r x| <= sqrt(far - s2 x^2)
+        reach = far - (1 - r * r) * max(0.0, abs(centre) - half) ** 2
+        if reach <= 0 or all(w == 0 for w in own_left):
             continue
-        first = bisect.bisect_left(ys, r * xf - math.sqrt(reach))
-        last = bisect.bisect_right(ys, r * xf + math.sqrt(reach))
-        row = arb(0)
-        for step, v in zip(steps[first:last], right[first:last], strict=True):
-            row += v * (x * step).exp()
-        total += w * row
+        own, reach = _key(p.half), math.sqrt(reach) + abs(r) * half
+        near = [j for j, y in enumerate(places) if abs(y - r * centre) <= reach + halves[j]]
+        for other, H in widths[1].items():
+            window = [j for j in near if keys[j] == other]
+            if not window:
+                continue
+            turned = _factors(p, H * (rho / s2), roots)
+            entries = [[v * right[j][b] for j in window] for b, v in enumerate(turned)]
+            found = common[own, other] * arb_mat(entries)
+            for k, j in enumerate(window):
+                part = arb(0)
+                for a, (w, e) in enumerate(zip(own_left, tilted[own][j], strict=True)):
+                    part += w * e * found[a, k]
+                distance = g.panels[j].centre - rho * p.centre
+                total += part * (-distance * distance / (2 * s2)).exp()
     # Each pair left out has a density below exp(log_tolerance - 7), rounding of the test included.
     mass = [sum((abs(w) for w in side.weighted), arb(0)) for side in (f, g)]
     total += arb(0, (mass[0] * mass[1] * arb(log_tolerance - 7).exp()).upper())
     return total / (2 * arb.pi() * s2.sqrt())
+
+
+def _key(half: Any) -> tuple[Any, ...]:
+    """Panels of one width share this."""
+    return (*half.mid().man_exp(), *half.rad().man_exp())
+
+
+def _factors(panel: Panel, rate: Any, roots: list[Any]) -> list[Any]:
+    """exp(rate * centre * r) at the roots r of the rule."""
+    return [(panel.centre * rate * root).exp() for root in roots]
