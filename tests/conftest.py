@@ -1,13 +1,15 @@
 """How the tests run: on every core, without the tools that are missing, the same examples each time.
 
-What needs an optional tool is deselected by its marker where the tool is missing, and listed at the end; so is what is
-marked exhaustive, unless `-m` names that marker. Nothing else may be left out: a skip is a failure.
+What needs an optional tool is deselected by its marker where the tool is missing, and listed at the end; so is what
+takes long or a whole apparatus (BY_NAME), unless `-m` names its marker, as .ci/run does. Nothing else may be left out: a
+skip is a failure.
 With EXPLORE=1 in the environment the property tests draw other examples at each run.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import warnings
 from collections import Counter
 from collections.abc import Generator, Iterator
@@ -26,6 +28,17 @@ for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
 
 _DECIDED = "BULKEDGE_TESTS_WITHOUT"  # the markers whose tools are missing: decided once, inherited by the workers
+BY_NAME = (
+    "exhaustive",
+    "kills",
+    "mutants",
+    "notebook",
+    "website",
+    "tex",
+    "browser",
+    "node",
+    "dask",
+)  # run with -m only
 _MOST_WORKERS = 8  # each takes up to half a gigabyte
 _left_out: dict[str, str] = {}  # test -> the marker for which it is left out
 
@@ -43,13 +56,13 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    without = os.environ[_DECIDED].split()
-    if "exhaustive" not in config.option.markexpr:
-        without.append("exhaustive")
+    missing, named = os.environ[_DECIDED].split(), set(re.findall(r"\w+", config.option.markexpr))
+    without = [*missing, *(m for m in BY_NAME if m not in missing and m not in named)]
     kept, left = [], []
     for item in items:
         marker = next((m for m in without if item.get_closest_marker(m)), None)
-        if marker is None:
+        # With one of its markers named a test runs, whatever else it takes; a missing tool stands.
+        if marker is None or (marker not in missing and any(item.get_closest_marker(m) for m in named)):
             kept.append(item)
         else:
             left.append(item)
@@ -93,7 +106,7 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
     for test, marker in sorted(_left_out.items(), key=lambda pair: (pair[1], pair[0])):
         terminalreporter.write_line(f"{marker}: {test}")
     for marker, count in Counter(_left_out.values()).items():
-        why = "run with -m exhaustive" if marker == "exhaustive" else "the tool is missing"
+        why = "the tool is missing" if marker in os.environ[_DECIDED].split() else f"run with -m {marker}"
         terminalreporter.write_line(f"{count} left out, marked {marker} ({why})")
 
 

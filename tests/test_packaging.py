@@ -96,4 +96,14 @@ def test_ci_runs_the_commands_of_the_readme() -> None:
     done = subprocess.run(["bash", "-c", reader], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout == block
     markers = {m.split(":")[0] for m in PROJECT["tool"]["pytest"]["ini_options"]["markers"]}
-    assert markers == {*optional_tools.TOOLS, "exhaustive"}
+    assert markers == {*optional_tools.TOOLS, *conftest_names()}
+    (named,) = re.findall(r"^by_name=\((.*)\)$", ci, flags=re.MULTILINE)
+    assert set(named.split()) == set(conftest_names())
+
+
+def conftest_names() -> tuple[str, ...]:
+    """BY_NAME of tests/conftest.py."""
+    tree = ast.parse((ROOT / "tests" / "conftest.py").read_text())
+    (value,) = [n.value for n in tree.body if isinstance(n, ast.Assign) and ast.unparse(n.targets[0]) == "BY_NAME"]
+    names: tuple[str, ...] = ast.literal_eval(value)
+    return names

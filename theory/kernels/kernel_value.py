@@ -147,7 +147,12 @@ def _constant(expr: sp.Expr, digits: int) -> Enclosure:
         with ball.precision(prec):
             x = ball.constant(expr)
             if ball.settled(x):
-                best = ball.to_enclosure(x)
+                try:
+                    best = ball.to_enclosure(x)
+                except PrecisionError as error:
+                    if error.best is None:
+                        raise
+                    return Enclosure(Fraction(0), negligible)  # smaller than any number that is printed
                 if best.reaches(digits):
                     return best
                 if not patient and abs(best.value) + best.error < negligible:

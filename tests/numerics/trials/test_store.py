@@ -86,7 +86,7 @@ def expected(tmp_path_factory: pytest.TempPathFactory) -> str:
     return out
 
 
-@pytest.mark.exhaustive
+@pytest.mark.kills
 def test_twenty_kills_lose_only_the_trials_in_flight(tmp_path: Path, expected: str) -> None:
     store, rng = tmp_path / "store", random.Random(1)
     log = tmp_path / "log"
@@ -106,6 +106,7 @@ def test_twenty_kills_lose_only_the_trials_in_flight(tmp_path: Path, expected: s
     assert sum(runs.values()) <= TRIALS + 20
 
 
+@pytest.mark.kills
 def test_a_kill_with_two_workers_keeps_what_was_finished(tmp_path: Path, expected: str) -> None:
     store, log = tmp_path / "store", tmp_path / "log"
     process = start(tmp_path, store, jobs=2, most=30)
@@ -120,6 +121,7 @@ def test_a_kill_with_two_workers_keeps_what_was_finished(tmp_path: Path, expecte
     assert len(log.read_text().splitlines()) <= TRIALS + 4
 
 
+@pytest.mark.kills
 def test_interrupt_keeps_finished_trials(tmp_path: Path, expected: str) -> None:
     store, log = tmp_path / "store", tmp_path / "log"
     process = start(tmp_path, store, most=10)

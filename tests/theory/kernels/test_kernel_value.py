@@ -103,6 +103,10 @@ def test_kernel_too_small_for_any_precision_is_zero_with_a_bound():
     found = at("relu(z - 1/3)", TINY - ONE)
     assert found.value == 0
     assert 0 < found.error < 1e-60
+    # exp(-2.6 10^6): elementary, so that no other route is tried (it took 14 seconds).
+    found = value(nonlinearity("sin"), sp.Integer(5152503), sp.Integer(111643), sp.Integer(263414))
+    assert found.value == 0
+    assert 0 < found.error < 1e-50
 
 
 @pytest.mark.parametrize(

@@ -94,7 +94,8 @@ def test_store_answers_the_second_run(mine: Path, tmp_path: Path, monkeypatch: p
     assert len(log.read_text().splitlines()) == 40  # both checks share the trials, the second run repeats none
 
 
-@pytest.mark.parametrize("jobs", ["1", pytest.param("2", marks=pytest.mark.exhaustive)])
+@pytest.mark.kills
+@pytest.mark.parametrize("jobs", ["1", "2"])
 def test_interrupt_exits_130_and_keeps_finished_trials(mine: Path, tmp_path: Path, jobs: str) -> None:
     log, store = tmp_path / "log", tmp_path / "store"
     command = [sys.executable, "-m", "bulkedge", "check", str(mine), "--store", str(store), "--jobs", jobs, "--json"]
