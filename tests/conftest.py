@@ -1,8 +1,8 @@
 """How the tests run: on every core, without the tools that are missing, the same examples each time.
 
 What needs an optional tool is deselected by its marker where the tool is missing, and listed at the end; so is what
-takes long or a whole apparatus (BY_NAME), unless `-m` names its marker, as .ci/run does. Nothing else may be left out: a
-skip is a failure.
+takes long or a whole apparatus (BY_NAME), unless `-m` names its marker, as .ci/run does. Nothing else may be left
+out: a skip is a failure.
 With EXPLORE=1 in the environment the property tests draw other examples at each run.
 """
 

@@ -69,7 +69,8 @@ def local_moments(f: Function, kinks: Sequence[float], mean: Array, std: Array) 
     while True:
         panels *= 2
         finer = _raw_moments(f, kinks, chosen, panels)
-        scale = np.sqrt(np.max(np.abs(finer[:, 3]))) + 1e-300
+        # The square root of the second moment, which underflows long before the moments themselves.
+        scale = max(np.sqrt(np.max(np.abs(finer[:, 3]))), np.max(np.abs(finer[:, :3]))) + 1e-300
         if np.max(np.abs(finer[:, :3] - previous[:, :3])) <= 1e-10 * scale:
             break
         if panels >= MAX_PANELS:
