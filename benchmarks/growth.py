@@ -376,6 +376,7 @@ LIGHT = {
     "cluster": "connects once",
     "estimate": "a mean and its error",
     "floor": "a search on a fixed grid; its evaluations are capped",
+    "gain": "a few operations beyond the curve above",
     "generalisation": "the same kernels and solves as the paths above, at one size",
     "gradient": "evaluates closed forms",
     "kernel_table": "kernels without a closed form: panels of quadrature, capped, then the series' work an entry",

@@ -17,6 +17,7 @@ INNER = {
     "theory.hermite:coefficients": "theory.gaussian_moments:rounded",
     "numerics.covariance:predicted": "numerics.covariance:moment theory.covariance:evaluate theory.covariance:moments "
     "theory.covariance:readings theory.covariance:printed theory.covariance:rank_one",
+    "numerics.gain:gain": "numerics.ridge:resolvent_parts",
     "numerics.spike_matrix:spike_matrix": "theory.second_step:remainder_variance",
     "numerics.second_step:regress": "numerics.second_step:fit",
     "numerics.conditional:conditional_risk": "numerics.conditional:covariance_with_label",

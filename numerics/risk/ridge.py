@@ -135,6 +135,13 @@ class _Features:
         return _Resolvent(g, share * x, missing, g / x, kappa * missing / disc)
 
 
+def resolvent_parts(kappa: ArrayLike, psi2: ArrayLike, mu1: ArrayLike, mu2: ArrayLike) -> tuple[Array, ...]:
+    """g, t, 1 - g and kappa dg/dkappa at one kappa > 0 (theory.risk.ridge), each without a cancellation."""
+    kappa_, psi2_, mu1_, mu2_ = (np.asarray(_f(v)) for v in (kappa, psi2, mu1, mu2))
+    r = _resolvent(kappa_, psi2_, mu1_**2, mu2_**2)
+    return r.g, r.t, r.one_minus_g, r.kappa_dg
+
+
 def resolvent_trace(kappa: ArrayLike, psi2: ArrayLike, mu1: ArrayLike, mu2: ArrayLike) -> Array:
     """t = (x/d) tr (mu1^2 W0 W0^T + x)^-1, x = mu2^2 + kappa: what of a linear function the features miss."""
     kappa_, psi2_, mu1_, mu2_ = (np.asarray(_f(v)) for v in (kappa, psi2, mu1, mu2))
