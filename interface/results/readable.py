@@ -58,7 +58,8 @@ def text(result: Result, width: int = 160, terminal: bool = False) -> str:
     from rich.text import Text
 
     buffer = io.StringIO()
-    console = Console(file=buffer, width=width, force_terminal=terminal, highlight=False)
+    # In a notebook's kernel rich would display what it prints, whatever the file.
+    console = Console(file=buffer, width=width, force_terminal=terminal, force_jupyter=False, highlight=False)
     for table in result.tables():
         if len(table.rows) > LONG:
             buffer.write(_long(table))

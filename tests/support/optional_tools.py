@@ -49,6 +49,7 @@ TOOLS: Mapping[str, Callable[[], bool]] = {
     "torch": lambda: importlib.util.find_spec("torch") is not None,
     "formats": lambda: all(importlib.util.find_spec(name) for name in ("h5py", "onnx", "safetensors")),
     "dask": lambda: importlib.util.find_spec("distributed") is not None,
+    "notebook": lambda: all(importlib.util.find_spec(name) for name in ("nbclient", "nbformat", "ipykernel")),
     "root": _may_mount,
 }
 
