@@ -33,7 +33,7 @@ INNER = {
 }
 EXEMPT = {
     "it runs, stores or compares trials and has no formula of its own": "numerics.check numerics.runner numerics.store "
-    "numerics.cluster numerics.stream",
+    "numerics.cluster numerics.stream numerics.own_code",
     "it simulates; the ledger measures it against the theory": "numerics.batch_average:distance numerics.two_steps "
     "numerics.simulated_risk:simulated_risk numerics.second_step:split_gradient numerics.edge:residual "
     "numerics.weights:WeightSpectrum.law",

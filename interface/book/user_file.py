@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import sys
+import traceback
 from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
@@ -33,11 +34,13 @@ def load(path: str, argument: str = "FILE") -> ModuleType:
     sys.path.insert(0, str(file.resolve().parent))
     try:
         spec.loader.exec_module(module)
-    except InputError:
-        raise
+    except InputError as error:
+        where = _where(error, file)
+        raise InputError(argument, f"{where}{error.argument}: {error.problem}", error.remedy) from error
     except Exception as error:
-        text = f"{type(error).__name__}: {error}"
-        raise InputError(argument, f"{path!r} fails with {text[:200]}", "make it run on its own first") from error
+        text = f"{type(error).__name__}: {error}".replace("\n", " ")
+        problem = f"{_where(error, file)}fails with {text[:200]}"
+        raise InputError(argument, problem, "make it run on its own first") from error
     finally:
         sys.path.pop(0)
         del sys.modules[name]
@@ -74,6 +77,14 @@ def exports(path: str, kinds: Sequence[str]) -> dict[str, tuple[Any, ...]]:
         remedy = "give it CHECKS, a tuple of Check, or DERIVATIONS, a tuple of Derivation"
         raise InputError("FILE", f"{path!r} exports no CHECKS and no DERIVATIONS", remedy)
     return found
+
+
+def _where(error: BaseException, file: Path) -> str:
+    """`line 7 of 'my_theorem.py' `: the last line of the file that was being run."""
+    lines = [f.lineno for f in traceback.extract_tb(error.__traceback__) if f.filename == str(file.resolve())]
+    if isinstance(error, SyntaxError) and error.filename == str(file.resolve()):
+        lines = [error.lineno]
+    return f"line {lines[-1]} of {file.name!r} " if lines else f"{file.name!r} "
 
 
 def _travel_by_value(modules: list[ModuleType], folder: Path) -> None:

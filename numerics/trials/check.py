@@ -23,6 +23,7 @@ from typing import Any
 
 import numpy as np
 
+from bulkedge.numerics.trials import own_code
 from bulkedge.numerics.trials.estimate import Estimate
 from bulkedge.numerics.trials.runner import Request, Runner, Trial
 from bulkedge.theory.numbers.enclosure import Enclosure
@@ -61,6 +62,10 @@ class SecondRoute:
 
     compute: Callable[[], Enclosure]
 
+    def __post_init__(self) -> None:
+        if not callable(self.compute):
+            raise _unusable("compute", self.compute, "give a function without arguments that returns an Enclosure")
+
     def requests(self, full: bool) -> tuple[Request, ...]:
         """No trials."""
         return ()
@@ -71,7 +76,9 @@ class SecondRoute:
 
     def estimate(self, runner: Runner, full: bool) -> Estimate:
         """The value with its error bound as bias."""
-        result = self.compute()
+        result = own_code.called("the second route", self.compute)
+        if not isinstance(result, Enclosure):
+            raise _unusable("compute", result, "return an Enclosure, a value with an error bound")
         # The comparison is in float64; what the conversion loses belongs to the error.
         rounding = 2.0**-52 * abs(float(result))
         return Estimate(float(result), 0.0, 1, float(result.error) + rounding)
@@ -88,6 +95,9 @@ class MonteCarlo:
     full_trials: int
     bias: Callable[[int], float] | None = None
 
+    def __post_init__(self) -> None:
+        _check_measure(self)
+
     def requests(self, full: bool) -> tuple[Request, ...]:
         """The trials that `estimate` will ask for."""
         return (Request(self.trial, (self.size,), self.full_trials if full else self.trials),)
@@ -100,13 +110,47 @@ class MonteCarlo:
         """Mean and standard error; bias from the derived bound (0 where the statement is exact at this size)."""
         (request,) = self.requests(full)
         results = runner.run(request.trial, request.sizes, request.trials)[self.size]
-        mean = Estimate.from_samples([r[self.component] for r in results])
+        mean = Estimate.from_samples(_component(results, self.component))
         return Estimate(mean.value, mean.stderr, mean.n, self.bias(self.size) if self.bias else 0.0)
 
 
 def _ladder(runner: Runner, request: Request, component: str) -> list[Estimate]:
     results = runner.run(request.trial, request.sizes, request.trials)
-    return [Estimate.from_samples([r[component] for r in results[size]]) for size in request.sizes]
+    return [Estimate.from_samples(_component(results[size], component)) for size in request.sizes]
+
+
+def _component(results: Sequence[dict[str, float]], name: str) -> list[float]:
+    known = ", ".join(repr(key) for key in results[0])
+    if any(name not in r for r in results):
+        raise InputError("component", f"{name!r} is not among what the trial returns", f"choose from {known}")
+    return [r[name] for r in results]
+
+
+def _unusable(argument: str, value: Any, remedy: str) -> InputError:
+    text = repr(value)
+    return InputError(argument, f"{text if len(text) <= 60 else type(value).__name__} is unusable", remedy)
+
+
+def _check_measure(measure: Any) -> None:
+    """Refuse what no trial could be run with, where it is written."""
+    if not callable(measure.trial):
+        raise _unusable("trial", measure.trial, "give a function of a numpy Generator and a size")
+    if not isinstance(measure.component, str):
+        raise _unusable("component", measure.component, "name one of the numbers that the trial returns")
+    for field in fields(measure):
+        value = getattr(measure, field.name)
+        if field.name in ("size", "sizes", "full_sizes"):
+            values = (value,) if field.name == "size" else value
+            if not (isinstance(values, tuple) and values and all(_is_count(x, 1) for x in values)):
+                raise _unusable(field.name, value, "give positive integers (sizes: a tuple of them)")
+            if field.name != "size" and len(values) < 3 - isinstance(measure, Ladder):
+                raise _unusable(field.name, value, "give a longer ladder")
+        elif field.name in ("trials", "full_trials") and not _is_count(value, 2):
+            raise _unusable(field.name, value, "give an integer of at least 2: a standard error needs two trials")
+
+
+def _is_count(value: Any, least: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= least
 
 
 def _points(runner: Runner, request: Request, component: str) -> tuple[Point, ...]:
@@ -123,6 +167,9 @@ class _OverSizes:
     trials: int
     full_sizes: tuple[int, ...]
     full_trials: int
+
+    def __post_init__(self) -> None:
+        _check_measure(self)
 
     def requests(self, full: bool) -> tuple[Request, ...]:
         """The trials that `estimate` will ask for."""
@@ -207,6 +254,10 @@ class Control:
     mistake: str
     predict: Prediction
 
+    def __post_init__(self) -> None:
+        if not callable(self.predict):
+            raise _unusable("predict", self.predict, "give a function without arguments, lambda: 1")
+
 
 @dataclass(frozen=True)
 class Check:
@@ -223,6 +274,16 @@ class Check:
     measure: Measure
     resolution: float
     control: Control
+
+    def __post_init__(self) -> None:
+        if not callable(self.predict):
+            raise _unusable("predict", self.predict, "give a function without arguments, lambda: 0")
+        if not isinstance(self.measure, SecondRoute | MonteCarlo | Ladder | Rate):
+            raise _unusable("measure", self.measure, "give a MonteCarlo, Ladder, Rate or SecondRoute")
+        if not isinstance(self.control, Control):
+            raise _unusable("control", self.control, "give a Control, a wrong prediction and what is wrong with it")
+        if isinstance(self.resolution, str | bool) or not 0 < self.resolution < math.inf:
+            raise _unusable("resolution", self.resolution, "give the smallest error that matters, a positive number")
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Predictions may be lambdas, which pickle refuses; cloudpickle takes them along, so that results can be kept.
@@ -269,9 +330,9 @@ class _Deterministic:
 
 def _deterministic(check: Check) -> _Deterministic:
     second = check.measure.estimate(Runner(), False) if isinstance(check.measure, SecondRoute) else None
-    prediction = check.predict()
-    error = float(prediction.error) if isinstance(prediction, Enclosure) else 0.0
-    return _Deterministic(float(prediction), error, float(check.control.predict()), second)
+    value, error = own_code.prediction(f"the prediction of {check.id}", check.predict)
+    wrong, _ = own_code.prediction(f"the control's prediction of {check.id}", check.control.predict)
+    return _Deterministic(value, error, wrong, second)
 
 
 def run_check(check: Check, runner: Runner, full: bool = False) -> CheckResult:

@@ -24,6 +24,7 @@ from typing import Any, Protocol
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
+from bulkedge.numerics.trials import own_code
 from bulkedge.numerics.trials.fingerprint import fingerprint
 from bulkedge.numerics.trials.stream import stream_of
 
@@ -94,8 +95,8 @@ def _threadpools() -> ThreadpoolController:
 
 def _run_one(trial: Trial, name: str, seed: int, size: int, index: int) -> dict[str, float]:
     with _threadpools().limit(limits=1):
-        result = trial(trial_generator(name, seed, size, index), size)
-    return {key: float(value) for key, value in result.items()}
+        result = own_code.called("the trial", trial, trial_generator(name, seed, size, index), size)
+    return own_code.numbers("the trial", trial, result)
 
 
 def _tagged(tag: Hashable, function: Callable[..., Any], arguments: tuple[Any, ...], home: int) -> tuple[Hashable, Any]:

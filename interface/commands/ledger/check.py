@@ -276,6 +276,7 @@ def _judged(derivation: Derivation) -> Judged:
     """The verdict on a user's derivation; what fails in the user's own code is unusable input."""
     from bulkedge.derivations.engine.derivation import DerivationError
     from bulkedge.derivations.engine.verdict import judge
+    from bulkedge.numerics.trials import own_code
     from bulkedge.theory.numbers.errors import InputError
 
     try:
@@ -283,10 +284,7 @@ def _judged(derivation: Derivation) -> Judged:
     except (DerivationError, InputError):
         raise
     except Exception as error:
-        text = f"{type(error).__name__}: {error}"
-        raise InputError(
-            "FILE", f"the derivation {derivation.id} fails with {text[:200]}", "make its steps run on their own first"
-        ) from error
+        raise own_code.blamed(f"the derivation {derivation.id}", derivation.steps, error) or error from error
 
 
 def run_selected(

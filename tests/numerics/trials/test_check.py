@@ -76,7 +76,7 @@ def test_a_control_too_near_the_claim_is_an_error():
 
 def test_the_ladder_fits_the_finite_size_term():
     trial = functools.partial(normal_trial, shift=5.0)
-    measure = Ladder(trial, "mean", sizes=(50, 100, 200, 400), rate=1, trials=400, full_sizes=(), full_trials=0)
+    measure = Ladder(trial, "mean", sizes=(50, 100, 200, 400), rate=1, trials=400, full_sizes=(50, 100), full_trials=2)
     result = run_check(make(0.0, measure, 0.4, resolution=0.1), Runner(seed=2))
     assert result.passed
     assert result.measured.bias == pytest.approx(5 / 400, rel=0.5)
@@ -84,7 +84,7 @@ def test_the_ladder_fits_the_finite_size_term():
 
 def test_the_rate_is_measured():
     trial = functools.partial(power_trial, exponent=-0.5)
-    measure = Rate(trial, "value", sizes=(64, 128, 256, 512), trials=20, full_sizes=(), full_trials=0)
+    measure = Rate(trial, "value", sizes=(64, 128, 256, 512), trials=20, full_sizes=(64, 128, 256), full_trials=2)
     assert run_check(make(-0.5, measure, 0.0), Runner()).passed
 
 

@@ -206,7 +206,7 @@ def test_a_derivation_that_does_not_run_is_unusable_input(tmp_path: Path, capsys
     assert main(["check", str(file)]) == 2
     out, error = capsys.readouterr()
     assert out == ""
-    assert "X2.broken fails with NameError" in error
+    assert "X2.broken fails in line 15 of mine.py with NameError" in error
     assert error.count("\n") == 1
     file.write_text("EMPTY = 1\n")
     assert main(["check", str(file)]) == 2

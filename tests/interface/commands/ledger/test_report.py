@@ -28,7 +28,7 @@ from bulkedge.theory.numbers.errors import InputError
 
 HALF = SecondRoute(lambda: Enclosure(Fraction(1, 2), Fraction(0), "exact"))
 LADDER = Ladder(lambda rng, size: {"x": 1.0}, "x", (10, 20), 1.0, 2, (10, 20), 2)
-RATE = Rate(lambda rng, size: {"x": 1.0}, "x", (10, 20), 2, (10, 20), 2)
+RATE = Rate(lambda rng, size: {"x": 1.0}, "x", (10, 20, 40), 2, (10, 20, 40), 2)
 POINTS = (Point(100, 0.7, 0.02), Point(200, 0.6, 0.02), Point(400, 0.55, 0.02))
 
 
