@@ -393,6 +393,7 @@ LIGHT = {
     "spike_matrix": "matrices of a few spikes",
     "spiked_features": "evaluates closed forms",
     "trained_risk": "the model of given weights above",
+    "unlearned_outlier": "evaluates closed forms",
     "two_steps": "the networks on which statements are tried",
 }
 

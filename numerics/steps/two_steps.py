@@ -45,6 +45,15 @@ def mixed_link(z: Floats) -> Floats:
     return np.asarray(1.6 * (_mixed(z) - mean - slope * z))
 
 
+def even_link(z: Floats) -> Floats:
+    """1.6 (tanh(He_2/sqrt 2) minus its mean): information exponent 2, even."""
+    return np.asarray(1.6 * (_he2(z) - _parts(_he2)[0]))
+
+
+def _he2(z: Floats) -> Floats:
+    return np.asarray(np.tanh((z**2 - 1) / np.sqrt(2)))
+
+
 def _he3(z: Floats) -> Floats:
     return np.asarray(np.tanh((z**3 - 3 * z) / np.sqrt(6)))
 
@@ -53,7 +62,7 @@ def _mixed(z: Floats) -> Floats:
     return np.asarray(np.tanh((z**2 - 1) / np.sqrt(2) + (z**3 - 3 * z) / np.sqrt(6)))
 
 
-LINKS: dict[str, Link] = {"bounded": bounded_link, "he3": he3_link, "mixed": mixed_link}
+LINKS: dict[str, Link] = {"bounded": bounded_link, "he3": he3_link, "mixed": mixed_link, "even": even_link}
 
 
 @functools.cache

@@ -24,7 +24,7 @@ import sympy as sp
 
 from bulkedge.theory.numbers import symbols as s
 from bulkedge.theory.numbers.enclosure import Enclosure, floor_log10
-from bulkedge.theory.numbers.statement import Statement
+from bulkedge.theory.numbers.statement import Erratum, Statement
 from bulkedge.theory.steps.phases import check_batch
 from bulkedge.theory.steps.second_step import Poly
 from bulkedge.theory.steps.target import Target, compositions
@@ -190,5 +190,17 @@ STATEMENTS = (
         ),
         sources=("derived here (leave-one-out)",),
         status="derived",
+        errata=(
+            Erratum(
+                "T, Abstract: batch reuse lets the second update capture directions even when the information exponent "
+                "exceeds one, for a proper choice of alpha_1 and alpha_2",
+                "true of some links only, and Lambda does not decide which: an even link is never reached, as E[z F_k] "
+                'changes its sign with z (align "He(2, z)": no order); one of mixed parity is reached at k = 1, an odd '
+                "one of exponent 3 at k = 2, with ReLU at k = 1 (T6)",
+                "beta is reached at order k iff E[z F_k] != 0: a condition on the parity of link and activation beside "
+                "k <= Lambda",
+                ("T3.even.reused.2", "T3.he3.reused.1", "T3.he3.reused.2", "T3.mixed.reused.1", "T6.relu.signal"),
+            ),
+        ),
     ),
 )

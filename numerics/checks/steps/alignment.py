@@ -14,7 +14,7 @@ from bulkedge.numerics.checks.steps.second_step import ALPHA, NOISE, function, g
 from bulkedge.numerics.steps.alignment import float_moments
 from bulkedge.numerics.steps.network import Teacher, draw_batch, draw_directions
 from bulkedge.numerics.steps.two_steps import LINKS
-from bulkedge.numerics.trials.check import Check, Control, Ladder
+from bulkedge.numerics.trials.check import Check, Control, Ladder, MonteCarlo
 from bulkedge.numerics.trials.stream import stream
 from bulkedge.theory.steps.alignment import Geometry
 from bulkedge.theory.steps.second_step import Poly, powers_of_p
@@ -192,6 +192,16 @@ CHECKS: tuple[Check, ...] = (
         0.15,
         "fresh for reused",
         _p(cosine, 1, "mixed", "fresh"),
+    ),
+    Check(
+        "T3.even.reused.2",
+        "even link of information exponent 2: b_2 of a reused batch is blind to beta, whatever Lambda",
+        SOURCE,
+        _p(cosine, 2, "even", "reused"),
+        # No bias: reflecting the samples along beta leaves the labels and turns the sign of beta.b_2.
+        MonteCarlo(_p(directions, link="even", batch="reused"), "cosine2", 150, 160, 1600),
+        0.12,
+        Control("reuse and Lambda = 2 suffice, as for an odd link of exponent 3", _p(cosine, 2, "he3", "reused")),
     ),
     _full("T3.full.1", 1, 0.15),
     _full("T3.full.2", 2, 0.13),
