@@ -9,6 +9,8 @@ import sympy as sp
 
 from bulkedge.derivations.engine.derivation import DerivationError
 from bulkedge.derivations.steps.unlearned_outlier import DERIVATIONS
+from bulkedge.theory.numbers.symbols import theta
+from bulkedge.theory.spectra.spike import RECTANGULAR
 from bulkedge.theory.steps import unlearned_outlier as uo
 from bulkedge.theory.steps.gradient import spike_strength
 
@@ -22,7 +24,7 @@ def test_they_hold() -> None:
 
 def test_wrong_claims_are_not_reached() -> None:
     random = sp.Eq(uo.unlearned_statement().lhs, sp.Integer(1))
-    learned = uo.position_statement().subs(uo.strength(), spike_strength())
+    learned = sp.Eq(uo.position_statement().lhs, RECTANGULAR.outlier.subs(theta, spike_strength()))
     for derivation, wrong in ((OVERLAP, random), (POSITION, learned)):
         with pytest.raises(DerivationError):
             replace(derivation, claim=lambda wrong=wrong: wrong).verify()  # type: ignore[misc]
