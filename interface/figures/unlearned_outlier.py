@@ -42,7 +42,7 @@ def _exponent(sizes: tuple[int, ...] = SIZES, trials: int = TRIALS, at: int = AT
         return table.mean(axis=0), table.std(axis=0, ddof=1) / np.sqrt(count)
 
     for index, (link, label) in enumerate(((LEARNED, "exponent 1"), (UNLEARNED, "exponent 3"))):
-        limit = Limit(**FIELDS, links=link, steps=(5,))
+        limit = Limit(**FIELDS | {"links": link, "steps": (5,)})
         if link == LEARNED:
             overlap = float(model.overlap("d", spike_strength(limit))) * alignment(limit)
             predicted = [overlap for _ in sizes]
@@ -58,12 +58,12 @@ def _exponent(sizes: tuple[int, ...] = SIZES, trials: int = TRIALS, at: int = AT
             ]
     etas = np.linspace(0.1, 6, 60)
     # Linear in eta: theta/eta of one step serves for all.
-    slope = spike_strength(Limit(**FIELDS, links=UNLEARNED, steps=(1,)))
+    slope = spike_strength(Limit(**FIELDS | {"links": UNLEARNED, "steps": (1,)}))
     outliers = [float(model.outlier(slope * e)) for e in etas]
     right.plot(etas, outliers, **line(1), label=f"exponent 3, d = {at}")
     rows += [("exponent 3", "s_1, predicted", repr(float(e)), repr(s), "") for e, s in zip(etas, outliers, strict=True)]
     for step in STEPS:
-        mean, error = simulated(Limit(**FIELDS, links=UNLEARNED, steps=(step,)), at, 8)
+        mean, error = simulated(Limit(**FIELDS | {"links": UNLEARNED, "steps": (step,)}), at, 8)
         right.errorbar([step], [mean[0]], yerr=[2 * error[0]], **points(1))
         rows.append(("exponent 3", "s_1, simulated", str(step), repr(float(mean[0])), repr(float(error[0]))))
     left.set_xlabel("d")
