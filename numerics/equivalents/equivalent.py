@@ -11,6 +11,7 @@ import numpy as np
 import sympy as sp
 from numpy.typing import ArrayLike, NDArray
 
+from bulkedge.numerics.equivalents import program_values
 from bulkedge.numerics.equivalents.batched import dyson_solve
 from bulkedge.theory.equivalents import equivalent_spectrum
 from bulkedge.theory.equivalents.equivalent import Equivalent, values_of
@@ -29,8 +30,8 @@ def values(
 ) -> tuple[Array, Array]:
     """The value at arrays of parameters, which broadcast, and bounds of its error.
 
-    Many points are solved together in floats, each with its branch tested, and the first and the last are enclosed
-    besides; what is not certain there is enclosed on its own.
+    Many points are solved together, each in two working precisions and with its branch tested, by a program that was
+    tested against an enclosed solution; what is not certain there is enclosed on its own.
     Errors: InputError for a symbol that is unknown or has no value; ConvergenceError, naming the point, where the
     branch is not certain.
     """
@@ -123,10 +124,23 @@ def _checked(columns: Mapping[str, NDArray[Any]], theory: Equivalent) -> None:
 
 
 def _batch(theory: Equivalent, columns: Mapping[str, Array]) -> tuple[Array, Array, NDArray[np.bool_]]:
-    """Values, bounds and which of them are certain, all points at once."""
-    table = theory.table
+    """Values, bounds and which of them are certain, all points at once: the program, then the whole equation."""
     points = [columns[s.name] for s in theory.symbols]
     n = len(points[0])
+    value, error, certain = np.zeros(n), np.zeros(n), np.zeros(n, dtype=bool)
+    program = program_values.compiled(theory)
+    if program is not None:
+        value, error, certain = program.solve(points)
+        certain &= error <= _BATCH_ERROR * np.maximum(np.abs(value), 1e-6)
+    left = np.flatnonzero(~certain)
+    if left.size:
+        value[left], error[left], certain[left] = _whole(theory, [p[left] for p in points])
+    return value, error, certain
+
+
+def _whole(theory: Equivalent, points: list[Array]) -> tuple[Array, Array, NDArray[np.bool_]]:
+    """The same by Newton's method on all unknowns, enclosed besides at both ends."""
+    table, n = theory.table, len(points[0])
     known = theory.constants(64)
     held = {s: sp.Float(float(v.mid()), 17) for s, v in known.items()}
     coefficients = sp.lambdify(theory.symbols, [c.xreplace(held) for c in table.coefficients], "numpy")(*points)
@@ -146,7 +160,9 @@ def _batch(theory: Equivalent, columns: Mapping[str, Array]) -> tuple[Array, Arr
     certain &= np.isfinite(value) & (error <= _BATCH_ERROR * np.maximum(np.abs(value), 1e-6))
     for k in {0, n - 1}:  # a second route at both ends: where it contradicts, nothing of the batch is kept
         if certain[k]:
-            point = values_of({name: float(column[k]) for name, column in columns.items()}, theory.symbols)
+            point = values_of(
+                {s.name: float(p[k]) for s, p in zip(theory.symbols, points, strict=True)}, theory.symbols
+            )
             exact = theory.enclose(point, _DIGITS)
             if abs(float(exact) - value[k]) > error[k] + float(exact.error):
                 certain[:] = False

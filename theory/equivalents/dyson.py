@@ -97,7 +97,8 @@ def dyson_system(question: mx.Question) -> DysonSystem:
     rows = {dim: tuple(i for i, d in enumerate(pencil.rows) if d == dim) for dim in dims}
     cols = {dim: tuple(j for j, d in enumerate(pencil.cols) if d == dim) for dim in dims}
     energy = _self_energy(model, pencil)
-    atoms = {dim: _atoms(model, field, dim) for dim in dims}
+    # A trace of deterministic matrices alone leaves no block of its dimension, but its law.
+    atoms = {dim: _atoms(model, field, dim) for dim in (*dims, *(o.dimension for o in pencil.outputs))}
     support = _support(question, pencil, rows, cols, atoms, energy)
     return DysonSystem(question, pencil, rows, cols, atoms, energy, support)
 

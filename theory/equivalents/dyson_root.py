@@ -15,6 +15,7 @@ returned.
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -32,6 +33,7 @@ _START_BITS = 80
 _MARGIN = 1e-9  # of the spectral radius below one
 _DAMPED = 60
 _STEPS = 400
+_PRECISIONS = 4
 
 
 @dataclass(frozen=True)
@@ -103,10 +105,17 @@ def find_root(system: DysonSystem, values: Mapping[sp.Symbol, Any], bits: int, n
         point = _point(system, values)
         numbers = _Numbers(system, point, _START_BITS)
         start, radius = _search(numbers, None if near is None else _mid(near.unknowns))
-    with ball.precision(bits):
-        numbers = _Numbers(system, _point(system, values), bits)
-        enclosed = _enclose(numbers, start)
-    return Root(system, tuple(numbers.point), tuple(enclosed), radius, bits)
+    for attempt in range(_PRECISIONS):  # where the equation is badly conditioned a ball needs more bits to be mapped
+        try:
+            with ball.precision(bits << attempt):
+                numbers = _Numbers(system, _point(system, values), bits << attempt)
+                enclosed = _enclose(numbers, start)
+        except ConvergenceError:
+            if attempt == _PRECISIONS - 1:
+                raise
+        else:
+            return Root(system, tuple(numbers.point), tuple(enclosed), radius, bits << attempt)
+    raise AssertionError
 
 
 def _point(system: DysonSystem, values: Mapping[sp.Symbol, Any]) -> list[Any]:
@@ -258,7 +267,7 @@ class _Numbers:
         for output in self.system.pencil.outputs:
             dim = output.dimension
             total = acb(0)
-            for (w, at), m in zip(self.atoms.get(dim, [(acb(1), self.point)]), inverses.get(dim, [None]), strict=True):
+            for (w, at), m in zip(self.atoms[dim], inverses.get(dim, [None] * len(self.atoms[dim])), strict=True):
                 total += w * evaluate(output.direct, at)
                 for j, u in output.u.items():
                     for i, v in output.v.items():
@@ -290,7 +299,7 @@ class _Numbers:
                 change = self.partial(c, self.point, k) * value
                 for matrix in own[dim]:
                     matrix[self.place[dim][0][i], self.place[dim][1][q]] -= change
-        weights = {dim: [self.partial(a.weight, self.point, k) for a in system.atoms[dim]] for dim in system.rows}
+        weights = {dim: [self.partial(a.weight, self.point, k) for a in system.atoms[dim]] for dim in system.atoms}
         moved = {dim: [-(m * d * m) for m, d in zip(ms, own[dim], strict=True)] for dim, ms in inverses.items()}
         right = [
             sum(
@@ -312,10 +321,16 @@ class _Numbers:
             dim = output.dimension
             total = acb(0)
             rows_at, cols_at = self.place.get(dim, ({}, {}))
+            none = [None] * len(self.atoms[dim])
             for atom, (w, at), dw, m, d in zip(
-                system.atoms[dim], self.atoms[dim], weights[dim], inverses[dim], own[dim], strict=True
+                system.atoms[dim],
+                self.atoms[dim],
+                weights[dim],
+                inverses.get(dim, none),
+                own.get(dim, none),
+                strict=True,
             ):
-                change = -(m * d * m)
+                change = None if m is None else -(m * d * m)
                 total += dw * evaluate(output.direct, at) + w * self.total(output.direct, atom, at, k)
                 for j, u in output.u.items():
                     for i, v in output.v.items():
@@ -377,8 +392,37 @@ class _Numbers:
                                 for (w, _), m in zip(self.atoms[dim], inverses[dim], strict=True):
                                     left, right = m[places[k], rows[i]], m[places[kk], rows[ii]]
                                     matrix[index[k, kk], col] += w * factor * left * _conjugate(right)
-        values = matrix.mid().eig(algorithm="approx")
+        values = _balanced(matrix.mid()).eig(algorithm="approx")
         return max((abs(complex(v)) for v in values), default=0.0)
+
+
+def _balanced(matrix: Any) -> Any:
+    """A similar matrix, scaled by powers of two so that its rows and columns are of one size (Osborne).
+
+    With a small ridge its entries differ by twenty orders and more, which the eigenvalues would lose.
+    """
+    n = matrix.nrows()
+    size = [[float(abs(matrix[a, b]).mid()) for b in range(n)] for a in range(n)]
+    power = [0] * n
+    for _ in range(8):
+        moved = False
+        for k in range(n):
+            row = sum(size[k][b] for b in range(n) if b != k)
+            column = sum(size[a][k] for a in range(n) if a != k)
+            if not (0 < row < math.inf and 0 < column < math.inf):
+                continue
+            shift = round(math.log2(row / column) / 2)
+            if shift:
+                moved, power[k] = True, power[k] + shift
+                for b in range(n):
+                    if b != k:
+                        size[k][b] = math.ldexp(size[k][b], -shift)
+                        size[b][k] = math.ldexp(size[b][k], shift)
+        if not moved:
+            break
+    if not any(power):
+        return matrix
+    return acb_mat(n, n, [matrix[a, b] * arb(2) ** (power[b] - power[a]) for a in range(n) for b in range(n)])
 
 
 def _conjugate(x: Any) -> Any:
@@ -430,7 +474,7 @@ def _newton(numbers: _Numbers, g: list[Any], scale: Any, steps: int = 30) -> lis
     if not g:
         return g
     last = None
-    for _ in range(steps):
+    for _ in range(_DAMPED):
         inverses = numbers.resolvents(g, scale)
         image = numbers.image(inverses)
         residual = acb_mat(len(g), 1, [x - y for x, y in zip(g, image, strict=True)])
@@ -476,7 +520,7 @@ def _continued(numbers: _Numbers, turn: float) -> list[Any]:
                 raise ConvergenceError("the step is too long")
         except ConvergenceError:
             step /= 2
-            if step < 1e-7:
+            if step < max(1e-7 * time, 1e-30):  # small ridges: the solution turns at a scale of the ridge's order
                 raise
             continue
         previous = (g, time)

@@ -77,7 +77,7 @@ def dyson_table(system: DysonSystem) -> DysonTable:
         for t, atom in enumerate(system.atoms[dim]):
             if output.direct:
                 direct = coefficient(at_atom(system, output.direct, atom) * atom.weight)
-                outputs.append((k, number[dim], t, -1, -1, direct))
+                outputs.append((k, number.get(dim, -1), t, -1, -1, direct))
             for j, u in output.u.items():
                 for i, v in output.v.items():
                     both = coefficient(at_atom(system, u * v, atom) * atom.weight)

@@ -58,6 +58,8 @@ def sample_roots(system: DysonSystem, count: int = 2) -> list[Root]:
             # Fractional parts of multiples of square roots of primes, spread over (1/2, 2), on a grid of rationals.
             part = math.sqrt(sp.prime(k + 2)) * (attempt + 1) % 1
             r = sp.Rational(30 + int(90 * part), 61)
+            if attempt >= _TRIES // 2:  # all of order one may lie inside a spectrum: powers of four besides
+                r *= sp.Rational(4) ** ((attempt * (k + 1)) % 5 - 2)
             if symbol.is_positive:
                 point[symbol] = r
             else:
@@ -247,7 +249,7 @@ class _Elimination:
         for (symbol, _), output in zip(system.question.functionals, system.pencil.outputs, strict=True):
             dim = output.dimension
             terms = []
-            for t, atom in enumerate(system.atoms.get(dim, system_atoms(system))):
+            for t, atom in enumerate(system.atoms[dim]):
                 terms.append(self._coefficient(at_atom(system, output.direct, atom) * atom.weight))
                 for j, u in output.u.items():
                     for i, v in output.v.items():
@@ -542,11 +544,6 @@ class _Elimination:
         _, factors = p.factor()
         found = [q for q, _ in factors if self._unknowns(q) and self._vanishes(q)]
         return found[0] if len(found) == 1 else None
-
-
-def system_atoms(system: DysonSystem) -> tuple[Any, ...]:
-    """One atom of weight one, for a dimension that the pencil has lost."""
-    return next(iter(system.atoms.values()))[:1]
 
 
 @dataclass(frozen=True)

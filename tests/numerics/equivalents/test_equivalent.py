@@ -8,13 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bulkedge
-from bulkedge.numerics.equivalents import batched, equivalent
+from bulkedge.numerics.equivalents import batched, equivalent, program_values
 from bulkedge.numerics.equivalents.equivalent_simulation import dimensions
 from bulkedge.numerics.spectra.marchenko_pastur import MarchenkoPastur
 from bulkedge.numerics.trials.check import Verdict, run_check
 from bulkedge.numerics.trials.runner import Runner
 from bulkedge.theory.equivalents.dyson_table import dyson_table
-from bulkedge.theory.equivalents.equivalent import Equivalent, declare, read
+from bulkedge.theory.equivalents.equivalent import Equivalent, declare, read, values_of
 from bulkedge.theory.numbers.errors import ConvergenceError, InputError
 
 
@@ -121,6 +121,71 @@ def test_many_points_at_once_agree_with_enclosures(lam: float, c: float) -> None
     parts, bounds, certain = batched.dyson_solve(table.plain(), coefficients)
     assert certain.all()
     assert abs(parts[0, 0] / (1 + parts[0, 1]) - exact) <= 2 * bounds.sum() + error
+
+
+@pytest.mark.parametrize(
+    ("expression", "gaussian", "declared"),
+    [
+        ("tr(inv(R*X.T*X*R + lam))", "X: n x d, 1/n", {"size": "n=1,d=c", "deterministic": "R: d, atoms 1:1/2 s:1/2"}),
+        ("let F = tanh(X*W); tr(inv(F.T*F/n + lam))/s", ["X: n x d, 1", "W: d x N, 1/d"], {"size": "n=1,d=2,N=c"}),
+        ("let A = W + s*u*v.T; u.T*inv(lam + c*A*A.T)*u", ["W: d x N, 1/d", "u: d x 1, 1/d", "v: N x 1, 1/N"], {}),
+    ],
+)
+def test_the_program_states_its_error_at_extreme_points(
+    expression: str, gaussian: object, declared: dict[str, str]
+) -> None:
+    """Against enclosures, symbols over many decades; where the conditioning is bad, the error must say so."""
+    declared = {"size": "d=1,N=2", **declared}
+    e = read(expression, declare(gaussian, positive="lam,c,s", **declared))
+    program = program_values.compiled(e)
+    assert program is not None
+    rng = np.random.default_rng(5)
+    at = {s.name: 10 ** rng.uniform(*{"lam": (-10, 2), "c": (-2, 2), "s": (-3, 3)}[s.name], 12) for s in e.symbols}
+    found, errors, certain = program.solve([at[s.name] for s in e.symbols])
+    assert certain.sum() >= 6
+    for k in np.flatnonzero(certain):
+        exact = e.enclose(values_of({name: float(x[k]) for name, x in at.items()}, e.symbols), 18)
+        assert abs(float(exact) - found[k]) <= errors[k] + float(exact.error)
+
+
+def test_the_program_and_the_whole_equation_agree() -> None:
+    """The risk of random features: classes solved one by one against Newton's method on all unknowns."""
+    declared = ["X: n x d, 1", "W: d x N, 1/d", "Z: n x N, 1", "b: d x 1, 1/d"]
+    e = read(
+        "let F = X*W + s*Z; let a = inv(F.T*F/n + lam)*F.T*X*b/n; let r = b - W*a; r.T*r + s**2*a.T*a",
+        declare(declared, size="n=2,d=1,N=3/2", positive="lam,s"),
+    )
+    program = program_values.compiled(e)
+    assert program is not None
+    assert max(len(s.unknowns) for s in program.program.segments) < len(e.system.pairs) / 2
+    points = [np.geomspace(0.01, 3, 50), np.linspace(0.1, 2, 50)]
+    found, errors, certain = program.solve(points)
+    whole = equivalent._whole(e, points)
+    assert certain.all()
+    assert whole[2].sum() > 40  # it gives up at the smallest ridges
+    assert np.all((np.abs(found - whole[0]) <= errors + whole[1])[whole[2]])
+
+
+def test_small_ridges_keep_their_branch() -> None:
+    """Entries of G that differ by twenty orders: the branch test balances its matrix (it was refused before)."""
+    e = read(
+        "let F = X*W; tr(inv(F.T*F/n + lam))",
+        declare(["X: n x d, 1", "W: d x N, 1/d"], positive="lam", size="n=1,d=2,N=24"),
+    )
+    lam = 2.5e-7
+    found = float(e.enclose(values_of({"lam": lam}, e.symbols), 15))
+    assert abs(found * lam - 23 / 24) < 1e-6  # the rank is n
+
+
+@given(st.integers(min_value=1, max_value=5), st.floats(min_value=0.5, max_value=1.5), st.integers(0, 10**6))
+def test_contracting_is_the_spectral_radius(size: int, radius: float, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    matrix = rng.standard_normal((3, size, size))
+    matrix *= (radius / np.max(np.abs(np.linalg.eigvals(matrix)), axis=1))[:, None, None]
+    matrix[2] = np.nan
+    # The last squarings see 512 periods of the matrix: radii that near to one are left to the eigenvalues.
+    expected = radius < 1 - 1e-7 if abs(radius - 1) > 2e-7 else program_values.contracting(matrix)[0]
+    assert list(program_values.contracting(matrix)) == [expected, expected, False]
 
 
 def test_many_points_keep_the_branch_test() -> None:

@@ -281,3 +281,12 @@ def test_what_is_outside_is_refused(expression: str, said: str) -> None:
 def test_declarations_that_are_refused(arguments: dict[str, object], said: str) -> None:
     with pytest.raises(InputError, match=said):
         declare(**arguments)  # type: ignore[arg-type]
+
+
+def test_a_trace_of_deterministic_matrices_alone() -> None:
+    """No block of their dimension is left in the pencil; their law is (0 was given beside a random matrix before)."""
+    model = declare("X: n x m, 1/n", size="n=1,m=1,d=2", deterministic="S: d, atoms 1:1/2 2:1/2", positive="lam")
+    for expression, expected in (("lam*tr(S*S)", 2.5), ("tr(S*S) + tr(inv(X.T*X + lam))", 2.5 + (5**0.5 - 1) / 2)):
+        e = read(expression, model)
+        assert float(e.enclose(values_of("lam=1", e.symbols), 15)) == pytest.approx(expected, rel=1e-14)
+        assert e.reduced.polynomial is not None
