@@ -330,7 +330,7 @@ class _Numbers:
                 own.get(dim, none),
                 strict=True,
             ):
-                change = None if m is None else -(m * d * m)
+                change: Any = None if m is None else -(m * d * m)
                 total += dw * evaluate(output.direct, at) + w * self.total(output.direct, atom, at, k)
                 for j, u in output.u.items():
                     for i, v in output.v.items():
