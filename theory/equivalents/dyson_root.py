@@ -330,13 +330,13 @@ class _Numbers:
                 own.get(dim, none),
                 strict=True,
             ):
-                change: Any = None if m is None else -(m * d * m)
+                moves: Any = None if m is None else -(m * d * m)
                 total += dw * evaluate(output.direct, at) + w * self.total(output.direct, atom, at, k)
                 for j, u in output.u.items():
                     for i, v in output.v.items():
                         a, b = cols_at[j], rows_at[i]
                         both = u * v
-                        inner = self.total(both, atom, at, k) * m[a, b] + evaluate(both, at) * change[a, b]
+                        inner = self.total(both, atom, at, k) * m[a, b] + evaluate(both, at) * moves[a, b]
                         total += dw * evaluate(both, at) * m[a, b] + w * inner
             found.append(total)
         return tuple(found)
