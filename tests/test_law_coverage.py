@@ -27,6 +27,7 @@ INNER = {
     "numerics.kernel_table:build": "numerics.kernel_table:Axis.basis numerics.kernel_table:Axis.scales",
     "numerics.spiked_spectrum:sector": "numerics.spiked_spectrum:Sector.eigenfunction",
     "numerics.truncated_spectrum:truncated_sector": "numerics.truncated_spectrum:TruncatedSector.eigenfunction",
+    "numerics.program_values:compiled": "theory.dyson_program:dyson_program numerics.program_values:Compiled.at",
     "theory.equivalent:read": "theory.dyson:dyson_system theory.dyson_root:find_root theory.dyson_root:evaluate "
     "theory.elimination:sample_roots theory.elimination:reduce theory.elimination:value_ball "
     "theory.elimination:scalar_ball theory.equivalent_spectrum:real_roots",
@@ -44,7 +45,7 @@ EXEMPT = {
     "theory.kink:crossing theory.generative:generative_exponent theory.generative:level_moment",
     "it reads an expression or sorts a graph; tests go through the cases": "theory.matrix_expression "
     "theory.equivalents theory.matrix_text theory.realisation theory.dyson:classes "
-    "theory.elimination:system_atoms theory.elimination:at_atom",
+    "theory.elimination:at_atom",
     "it simulates what was typed; the ledger compares it with the theory": "numerics.equivalent_simulation",
     "it reads a file; tests write each format by its description or its library": "numerics.array_file "
     "numerics.checkpoint_file numerics.csv_matrix numerics.tensor numerics.weight_files:find "

@@ -131,18 +131,20 @@ def test_many_points_at_once_agree_with_enclosures(lam: float, c: float) -> None
         ("let A = W + s*u*v.T; u.T*inv(lam + c*A*A.T)*u", ["W: d x N, 1/d", "u: d x 1, 1/d", "v: N x 1, 1/N"], {}),
     ],
 )
+@settings(max_examples=3)
+@given(seed=st.integers(0, 10**6))
 def test_the_program_states_its_error_at_extreme_points(
-    expression: str, gaussian: object, declared: dict[str, str]
+    expression: str, gaussian: object, declared: dict[str, str], seed: int
 ) -> None:
     """Against enclosures, symbols over many decades; where the conditioning is bad, the error must say so."""
     declared = {"size": "d=1,N=2", **declared}
     e = read(expression, declare(gaussian, positive="lam,c,s", **declared))
     program = program_values.compiled(e)
     assert program is not None
-    rng = np.random.default_rng(5)
-    at = {s.name: 10 ** rng.uniform(*{"lam": (-10, 2), "c": (-2, 2), "s": (-3, 3)}[s.name], 12) for s in e.symbols}
+    rng = np.random.default_rng(seed)
+    at = {s.name: 10 ** rng.uniform(*{"lam": (-10, 2), "c": (-2, 2), "s": (-3, 3)}[s.name], 6) for s in e.symbols}
     found, errors, certain = program.solve([at[s.name] for s in e.symbols])
-    assert certain.sum() >= 6
+    assert certain.sum() >= 3
     for k in np.flatnonzero(certain):
         exact = e.enclose(values_of({name: float(x[k]) for name, x in at.items()}, e.symbols), 18)
         assert abs(float(exact) - found[k]) <= errors[k] + float(exact.error)
