@@ -10,6 +10,8 @@ import sympy as sp
 from bulkedge.book.bibliography import BIBLIOGRAPHY
 from bulkedge.derivations.engine.latex import decimal, latex
 from bulkedge.derivations.engine.render import PREAMBLE, as_latex, display, escape, prose, rows
+from bulkedge.results.checked import measured
+from bulkedge.results.number import short
 from bulkedge.theory.numbers import symbols as s
 
 if TYPE_CHECKING:
@@ -122,11 +124,10 @@ def ledger(results: Sequence[CheckResult]) -> str:
     head = ("ID and claim", "predicted", "measured", "verdict", "negative control")
     body = []
     for r in results:
-        measured = f"{r.measured.value:.6g} +- {r.measured.stderr or r.measured.bias:.1g}"
-        control = f"{r.check.control.mistake}: {r.control_predicted:.6g}, {r.control.value}"
+        control = f"{r.check.control.mistake}: {short(r.control_predicted, 6)}, {r.control.value}"
         claim = rf"\textbf{{{escape(r.check.id)}}} {prose(r.check.claim)}"
-        predicted = decimal(f"{r.predicted:.6g}")
-        body.append((claim, rf"\({predicted}\)", prose(measured), r.verdict.value, prose(control)))
+        predicted, found = decimal(short(r.predicted, 6)), measured(r.measured, 6).latex
+        body.append((claim, rf"\({predicted}\)", rf"\({found}\)", r.verdict.value, prose(control)))
     columns = (
         r"@{}>{\raggedright\arraybackslash}p{0.31\linewidth}l>{\raggedright\arraybackslash}p{0.13\linewidth}"
         r"l>{\raggedright\arraybackslash}p{0.22\linewidth}@{}"

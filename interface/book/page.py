@@ -13,6 +13,7 @@ from bulkedge import registry
 from bulkedge.book.bibliography import BIBLIOGRAPHY, cited
 from bulkedge.derivations.engine.derivation import named
 from bulkedge.results.mathml import formula
+from bulkedge.results.number import short
 from bulkedge.results.svg import comparison, convergence
 
 if TYPE_CHECKING:
@@ -44,18 +45,18 @@ def _chip(value: str) -> str:
 
 def _measured(m: Estimate) -> str:
     if m.stderr == 0:
-        return f"{m.value:.8g} by a second route, error at most {m.bias:.2g}"
-    bias = f", systematic error at most {m.bias:.2g}" if m.bias > 1e-3 * m.stderr else ""
-    return f"{m.value:.8g} &plusmn; {m.stderr:.2g} (standard error of {m.n} trials){bias}"
+        return f"{short(m.value, 8)} by a second route, error at most {short(m.bias, 2)}"
+    bias = f", systematic error at most {short(m.bias, 2)}" if m.bias > 1e-3 * m.stderr else ""
+    return f"{short(m.value, 8)} &plusmn; {short(m.stderr, 2)} (standard error of {m.n} trials){bias}"
 
 
 def _check(result: CheckResult, command: str, seed: int) -> str:
-    c, m = result.check, result.measured
+    c, m, wrong = result.check, result.measured, short(result.control_predicted, 8)
     rows = {
-        "predicted": f"{result.predicted:.8g}",
+        "predicted": short(result.predicted, 8),
         "measured": _measured(m),
-        "smallest error that matters": f"{c.resolution:.2g}",
-        "negative control": f"{escape(c.control.mistake)}: {result.control_predicted:.8g}, {result.control.value}",
+        "smallest error that matters": short(c.resolution, 2),
+        "negative control": f"{escape(c.control.mistake)}: {wrong}, {result.control.value}",
         "seed": "not used" if m.stderr == 0 else str(seed),
         "source": escape(c.source),
         "reproduce": f"<code>{escape(command)}</code>",

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from bulkedge.results.number import Number, short
+from bulkedge.results.quantities import Bare, Row
 from bulkedge.results.result import Result, Table
 
 if TYPE_CHECKING:
@@ -18,45 +20,45 @@ if TYPE_CHECKING:
 
     from bulkedge.numerics.weights.tensor import Tensor
 
+DIGITS = 9  # what a float of a measured spectrum is good for
+ROUNDING = 1e-7  # of the largest singular value: what the eigenvalues of the Gram matrix lose in the small ones
+_ERRORS = ("scale_sd", "edge_sd", "threshold_sd", "top_error")
+
 
 @dataclass(frozen=True)
 class LayersResult(Result):
-    """The reports on many matrices, a row each: `layers` are mappings of the JSON fields."""
+    """The reports on many matrices: `rows` as they are kept, `layers` with Numbers."""
 
     command: ClassVar[str] = "weights"
-    layers: tuple[Mapping[str, Any], ...]
+    rows: tuple[Mapping[str, Any], ...]
 
-    def payload(self) -> dict[str, Any]:
+    def quantities(self) -> dict[str, Any]:
         """`layers`: a list of `file`, `array`, `shape`, `count`, `headline`, `scale`, `edge`, ... or a `problem`."""
-        return {"layers": [dict(row) for row in self.layers]}
+        return {"layers": [_stated(row) for row in self.rows]}
 
     def tables(self) -> tuple[Table, ...]:
         """One row a layer."""
         columns: tuple[str, ...] = (
-            "array",
-            "shape",
-            "beyond",
-            "trusted",
-            "scale",
-            "edge",
-            "top",
-            "strength",
-            "fit p",
-            "screenot",
+            *("array", "shape", "beyond", "trusted", "scale", "sd", "edge", "top", "strength", "sd of that", "fit p"),
+            *("screenot", "stable rank", "rank90", "said"),
         )
-        columns += ("stable rank", "rank90", "said")
         rows = []
         for row in self.layers:
-            name = row["array"] or Path(row["file"]).name
+            head = (row["array"] or Path(row["file"]).name, _shape(row["shape"]))
             if "problem" in row:
-                rows.append((name, _shape(row["shape"]), *("",) * (len(columns) - 3), row["problem"]))
+                rows.append((*head, *("",) * (len(columns) - 3), row["problem"]))
                 continue
-            strongest = row["strengths"][0] if row["strengths"] else ""
-            numbers = (row["scale"], row["edge"], row["top"], strongest, row["fit"]["p"] if row["fit"] else "")
-            shown = tuple(f"{float(x):.4g}" if x else "" for x in numbers)
-            trusted = "yes" if row["trusted"] else "no"
-            rest = (str(row["screenot"]), f"{float(row['stable_rank']):.4g}", str(row["rank90"]), row["reason"])
-            rows.append((name, _shape(row["shape"]), str(row["count"]), trusted, *shown, *rest))
+            strongest = ("", "")
+            if row["strengths"]:
+                strongest = (short(row["strengths"][0]), row["strengths"][0].error_text())
+            rows.append(
+                (
+                    *(*head, str(row["count"]), "yes" if row["trusted"] else "no"),
+                    *(short(row["scale"]), row["scale"].error_text(), short(row["edge"]), short(row["top"])),
+                    *(*strongest, "" if row["fit"] is None else short(row["fit"]["p"])),
+                    *(str(row["screenot"]), short(row["stable_rank"]), str(row["rank90"]), row["reason"]),
+                )
+            )
         good = sum("problem" not in row and row["trusted"] for row in self.layers)
         return (Table(columns, tuple(rows), f"{len(rows)} layers; the bulk fits in {good}"),)
 
@@ -99,6 +101,25 @@ class LayersResult(Result):
         below.set_ylabel("largest value/edge")
         below.set_xlabel("layer")
         return figure
+
+
+def _stated(row: Mapping[str, Any]) -> Row:
+    """A kept row, whose floats are plain, with Numbers: errors stand beside their quantities."""
+    found: dict[str, Any] = {key: value for key, value in row.items() if key not in _ERRORS}
+    if "problem" in row:
+        return Row(found)
+    for name, error in (("scale", "scale_sd"), ("edge", "edge_sd"), ("threshold", "threshold_sd")):
+        found[name] = Number.of(row[name], row[error], digits=DIGITS, measured=True)
+    found["top"] = Number.of(row["top"], row["top_error"], digits=DIGITS)
+    sds = row["strength_sd"]
+    found["strengths"] = [
+        Number.of(x, sd, digits=DIGITS, measured=True) for x, sd in zip(row["strengths"], sds, strict=True)
+    ]
+    found |= {name: [*map(Bare, row[name])] for name in ("outliers", "strength_sd")}
+    found |= {name: Bare(row[name]) for name in ("stable_rank", "effective_rank")}
+    found["rate"] = None if row["rate"] is None else Bare(row["rate"])
+    found["fit"] = None if row["fit"] is None else {name: Bare(x) for name, x in row["fit"].items()}
+    return Row(found)
 
 
 def _shape(shape: Any) -> str:
@@ -160,13 +181,7 @@ def _row(file: str, tensor: Tensor, options: Mapping[str, Any]) -> dict[str, Any
     from bulkedge.numerics.weights.further_edges import further_edges
     from bulkedge.numerics.weights.spectral_measures import measures
     from bulkedge.numerics.weights.weights import analyse
-    from bulkedge.theory.numbers.enclosure import decimal_string
     from bulkedge.theory.numbers.errors import InputError
-
-    def text(value: float) -> str:
-        from fractions import Fraction
-
-        return decimal_string(Fraction(value), 9)
 
     head = {"file": file, "array": tensor.name, "shape": list(tensor.matrix_shape or tensor.shape)}
     try:
@@ -181,23 +196,27 @@ def _row(file: str, tensor: Tensor, options: Mapping[str, Any]) -> dict[str, Any
         **head,
         "count": len(report.outliers),
         "trusted": report.trusted,
-        "rate": None if report.rate is None else text(report.rate),
+        "rate": report.rate,
         "reason": report.reason,
         "scaled": report.scaled,
-        "scale": text(report.scale),
-        "edge": text(report.edge),
-        "threshold": text(report.threshold),
-        "top": text(float(report.values[0])),
-        "outliers": [text(x) for x in report.outliers],
-        "strengths": [text(x) for x in report.strengths],
-        "strength_sd": [text(x) for x in report.strength_sd],
-        "fit": None if report.fit is None else {"distance": text(report.fit.distance), "p": text(report.fit.p)},
+        "scale": report.scale,
+        "scale_sd": report.scale_error,
+        "edge": report.edge,
+        "edge_sd": report.edge * report.scale_error / report.scale,
+        "threshold": report.threshold,
+        "threshold_sd": report.threshold * report.scale_error / report.scale,
+        "top": float(report.values[0]),
+        "top_error": ROUNDING * float(report.values[0]),
+        "outliers": [*map(float, report.outliers)],
+        "strengths": [*map(float, report.strengths)],
+        "strength_sd": [*map(float, report.strength_sd)],
+        "fit": None if report.fit is None else {"distance": report.fit.distance, "p": report.fit.p},
         "screenot": edges["screenot"].count,
         "separable": edges["separable"].count if "separable" in edges else None,
         "dropped": list(report.dropped),
         "rank": report.rank,
-        "stable_rank": text(found.stable_rank),
-        "effective_rank": text(found.effective_rank),
+        "stable_rank": found.stable_rank,
+        "effective_rank": found.effective_rank,
         "rank90": found.rank90,
         "rank99": found.rank99,
     }

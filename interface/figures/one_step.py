@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bulkedge.figures import Picture
+from bulkedge.results.number import short
 from bulkedge.results.result import Table
 
 if TYPE_CHECKING:
@@ -37,7 +38,9 @@ def _spectrum() -> tuple[Figure, Table]:
         values = np.linalg.svd(train(limit.at(SIZE), np.random.default_rng(SEED)).W, compute_uv=False)
         outliers = [float(model.outlier(theta))] if model.above(theta) else []
         draw_spectrum(axes, values, law, outliers)
-        axes.set_title(rf"$\eta$ = {step}, $\theta$ = {theta:.2f}, threshold {model.threshold:.2f}", fontsize=9)
+        axes.set_title(
+            rf"$\eta$ = {step}, $\theta$ = {short(theta, 3)}, threshold {short(model.threshold, 3)}", fontsize=9
+        )
         axes.set_xlabel("singular value of W1")
         axes.legend(loc="upper center", fontsize=7.5)
         grid = np.linspace(*law.edges, 201)[1:-1]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bulkedge.figures import Picture
+from bulkedge.results.number import short
 from bulkedge.results.plotting import line, new_figure, points
 from bulkedge.results.result import Table
 
@@ -122,7 +123,7 @@ def generalisation(
             rows += [("published", name, str(n), repr(v), "") for n, v in zip(samples, published, strict=True)]
     axes.plot([], [], **OPEN | {"marker": "o", "color": "0.4", "markersize": 4}, label="open: published (read off)")
     floor = float(figure_floor().subs(d, dimension).evalf(15))
-    axes.axhline(floor, color="0.4", linewidth=0.8, label=f"floor {floor:.4g} of bias-free ReLU kernels")
+    axes.axhline(floor, color="0.4", linewidth=0.8, label=f"floor {short(floor)} of bias-free ReLU kernels")
     rows += [("floor", "relu kernels", str(n), repr(floor), "0") for n in samples]
     axes.set_xscale("log")
     axes.set_xlabel("samples")

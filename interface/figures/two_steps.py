@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bulkedge.figures import Picture
+from bulkedge.results.number import short
 from bulkedge.results.plotting import PALETTE, new_figure
 from bulkedge.results.result import Table
 
@@ -84,7 +85,7 @@ def _spectrum() -> tuple[Figure, Table]:
         axes.plot(values[:3], [0.015] * 3, "v", color=PALETTE[0], markersize=5, label="the outliers of W2")
         axes.set_xlabel("singular value" if axes is both[0] else "")
     for axes, position, value in zip((both[0], both[0], both[1]), predicted[::-1], values[2::-1], strict=True):
-        text = f"predicted {position:.4g}\nfound {value:.4g}"
+        text = f"predicted {short(position)}\nfound {short(value)}"
         axes.annotate(text, (max(value, position), 0.12), (5, 0), textcoords="offset points", fontsize=7.5)
     both[0].set_xlim(0, 14)
     middle = (values[0] + predicted[0]) / 2

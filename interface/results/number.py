@@ -410,6 +410,26 @@ class Number:
         return bool(self != 0)
 
 
+def short(value: Any, digits: int = 4) -> str:
+    """A number rounded to a few digits, for a sentence, a legend or a cell whose error stands in the next one."""
+    from bulkedge.theory.numbers.enclosure import decimal_string
+
+    found = value.value if isinstance(value, Number) else value
+    return decimal_string(_rational(found), digits)
+
+
+def exactly(value: float) -> str:
+    """A float as the shortest decimal that reads back to it."""
+    return short(Fraction(repr(float(value))), 17)
+
+
+def resolved(value: Any, resolution: float) -> str:
+    """A number with as many decimals as a resolution deserves, and one more; 12 digits where these are many."""
+    decimals = max(0, 1 - math.floor(math.log10(resolution)))
+    number = Number.of(value, 0) if isinstance(value, float) else Number.of(value)
+    return f"{number:.{decimals}f}" if decimals <= 12 else short(number, 12)
+
+
 # -- values and radii: rationals, or arrays of floats ----------------------------------------------------------------
 
 

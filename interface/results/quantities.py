@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, NoReturn
 
-from bulkedge.results.number import Number
+from bulkedge.results.number import Number, exactly, short
 
 TRANSPARENT = ("readings",)  # levels of the JSON that attributes, `exact` and `errors` leave out
 
@@ -87,14 +87,39 @@ class Row(Quantities):
     """A row whose `main` number has its `error` beside it (and `exact` beside a `value`); any other x has x_error."""
 
     main: ClassVar[str] = "value"
+    beside: ClassVar[str] = "error"  # the name of the main number's error
 
     def __getattr__(self, name: str) -> Any:
-        if name in ("error", "exact") and self.main in self:
-            return getattr(self[self.main], name)
+        if name in ("error", "exact", self.beside) and self.main in self:
+            return getattr(self[self.main], "exact" if name == "exact" else "error")
         stem, _, ending = name.rpartition("_")
         if ending in ("error", "sd") and isinstance(self.get(stem), Number):
             return self[stem].error
         return super().__getattr__(name)
+
+
+class Atom(Row):
+    """A place and its weight: `error` is the weight's, `value_error` the place's."""
+
+    main = "weight"
+
+
+class Simulation(Row):
+    """A simulated value with its `stderr` beside it."""
+
+    beside = "stderr"
+
+
+class Measurement(Simulation):
+    """A row of a ledger: what was `measured`, with its `stderr` beside it."""
+
+    main = "measured"
+
+
+class Each(tuple[Any, ...]):
+    """A list whose bounds stand one by one (None where there is no number), not one for all."""
+
+    __slots__ = ()
 
 
 class Shared(Quantities):
@@ -116,14 +141,21 @@ class Multiplicity(int):
 class Bare(float):
     """A float whose error is not known here, nine digits of it in the JSON: a p-value, a distance, a measure."""
 
+    digits: ClassVar[int] = 9
+
     @property
     def decimal(self) -> str:
         """The JSON's text."""
-        from fractions import Fraction
+        return short(self, self.digits)
 
-        from bulkedge.theory.numbers.enclosure import decimal_string
 
-        return decimal_string(Fraction(self), 9)
+class Float(Bare):
+    """A float with all its digits, as many as read back to it: what a check compares."""
+
+    @property
+    def decimal(self) -> str:
+        """The JSON's text."""
+        return exactly(self)
 
 
 def _largest(inside: list[Number]) -> Number:
@@ -133,7 +165,9 @@ def _largest(inside: list[Number]) -> Number:
 def _attributed(value: Any) -> Any:
     if type(value) in (dict, Frozen):
         return Quantities(value)
-    return tuple(_attributed(item) for item in value) if isinstance(value, list | tuple) else value
+    if isinstance(value, list | tuple):
+        return (Each if isinstance(value, Each) else tuple)(_attributed(item) for item in value)
+    return value
 
 
 # -- JSON ------------------------------------------------------------------------------------------------------------
@@ -153,7 +187,7 @@ def _fields(group: Quantities, errors: dict[str, Any], exact: dict[str, Any]) ->
     for name, value in group.items():
         if isinstance(value, Number):
             if isinstance(group, Row):
-                found |= _with_error(name, value, group.main)
+                found |= _with_error(name, value, group)
             else:
                 found[name], errors[name], exact[name] = value.decimal(), value.bound(), value.expression()
         elif isinstance(value, Quantities):
@@ -174,11 +208,11 @@ def _word(value: Any) -> Any:
     return value.decimal if isinstance(value, Bare) else plain(value)
 
 
-def _with_error(name: str, number: Number, main: str) -> dict[str, Any]:
-    if name != main:
+def _with_error(name: str, number: Number, group: Row) -> dict[str, Any]:
+    if name != group.main:
         return {name: number.decimal(), f"{name}_{'sd' if number.measured else 'error'}": number.bound()}
-    beside = {"exact": number.expression()} if name == "value" else {}
-    return {**beside, name: number.decimal(), "error": number.bound()}
+    exact = {"exact": number.expression()} if (name, group.beside) == ("value", "error") else {}
+    return {**exact, name: number.decimal(), group.beside: number.bound()}
 
 
 def _level(name: str, group: Quantities, errors: dict[str, Any], exact: dict[str, Any]) -> dict[str, Any]:
@@ -209,7 +243,10 @@ def _list(name: str, items: tuple[Any, ...], errors: dict[str, Any], exact: dict
         else:
             found.append(_word(item))
     inside = [x for item in items if not isinstance(item, Row | Point | Shared) for x in numbers(item)]
-    if inside:
+    if isinstance(items, Each):
+        errors[name] = [item.bound() if isinstance(item, Number) else None for item in items]
+        exact[name] = [item.expression() if isinstance(item, Number) else None for item in items]
+    elif inside:
         _share(name, inside, errors, exact)
     return found
 

@@ -12,6 +12,7 @@ from scipy.special import betaincinv
 from bulkedge.numerics.spectra.marchenko_pastur import MarchenkoPastur, SingularValueLaw
 from bulkedge.numerics.spectra.silverstein import DiscretePopulation, GeneralLaw
 from bulkedge.numerics.spectra.spike import covariance, rectangular, wigner, wishart
+from bulkedge.results.number import short
 from bulkedge.results.plotting import new_figure
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ def mp_figure(ratio: float, scale: float, seed: int = 0) -> Figure:
     law = MarchenkoPastur(ratio, scale)
     figure, axes = new_figure()
     draw_spectrum(axes, np.linalg.eigvalsh(gram / n), law)
-    atom = f", atom {law.atom:.3g} at 0" if law.atom else ""
+    atom = f", atom {short(law.atom, 3)} at 0" if law.atom else ""
     axes.set_xlabel("eigenvalue")
     axes.set_title(f"ratio {ratio:g}, n = {n}, p = {p}{atom}", fontsize=9)
     return figure
@@ -176,6 +177,6 @@ def weights_figure(report: WeightSpectrum) -> Figure:
     axes.set_xlabel("singular value")
     fits = "no bulk left to test"
     if report.fit is not None:
-        fits = f"Marchenko-Pastur {'fits' if report.trusted else 'does not fit'} (p = {report.fit.p:.2g})"
+        fits = f"Marchenko-Pastur {'fits' if report.trusted else 'does not fit'} (p = {short(report.fit.p, 2)})"
     axes.set_title(f"{report.shape[0]} x {report.shape[1]}: {fits}", fontsize=9)
     return figure

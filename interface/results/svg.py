@@ -6,6 +6,7 @@ import math
 from html import escape
 
 from bulkedge.numerics.trials.check import CheckResult, Rate
+from bulkedge.results.number import short
 
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 320, 150, 54, 12, 10, 26
 
@@ -68,12 +69,12 @@ def comparison(result: CheckResult) -> str:
     for end in (value - margin, value + margin):
         body += _line(axis(end), y - 5, axis(end), y + 5, "measured")
     body += f'<circle cx="{axis(value)}" cy="{y}" r="4" class="measured"/>'
-    body += _label(min(max(axis(value), 60), WIDTH - 60), 12, f"measured {value:.6g}")
-    body += _label(axis(predicted), base + 15, f"predicted {predicted:.6g}")
-    body += _label(edge, base + 29, f"control {wrong:.6g}", side)
+    body += _label(min(max(axis(value), 60), WIDTH - 60), 12, f"measured {short(value, 6)}")
+    body += _label(axis(predicted), base + 15, f"predicted {short(predicted, 6)}")
+    body += _label(edge, base + 29, f"control {short(wrong, 6)}", side)
     name = (
-        f"{result.check.id}: predicted {predicted:.6g}, measured {value:.6g} with margin {margin:.2g}, "
-        f"the control's wrong prediction {wrong:.6g}"
+        f"{result.check.id}: predicted {short(predicted, 6)}, measured {short(value, 6)} with margin "
+        f"{short(margin, 2)}, the control's wrong prediction {short(wrong, 6)}"
     )
     return _frame(name, 90, body)
 
@@ -101,7 +102,9 @@ def convergence(result: CheckResult) -> str:
         body += _label(x(p.size), HEIGHT - BOTTOM + 14, str(p.size))
     body += _label(LEFT - 4, HEIGHT - BOTTOM + 14, "size", "end")
     bottom, top = min(*bars, *targets), max(*tops, *targets)
-    body += _label(LEFT - 4, y(bottom) + 3, f"{bottom:.3g}", "end") + _label(LEFT - 4, y(top) + 3, f"{top:.3g}", "end")
-    values = ", ".join(f"{p.mean:.4g} at {p.size}" for p in points)
-    what = f"slope {result.predicted:.4g}" if rate else f"{result.predicted:.4g}"
+    body += _label(LEFT - 4, y(bottom) + 3, short(bottom, 3), "end") + _label(
+        LEFT - 4, y(top) + 3, short(top, 3), "end"
+    )
+    values = ", ".join(f"{short(p.mean)} at {p.size}" for p in points)
+    what = f"slope {short(result.predicted)}" if rate else short(result.predicted)
     return _frame(f"{result.check.id}: {values}; predicted {what}", HEIGHT, body)

@@ -6,7 +6,6 @@ import functools
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import sympy as sp
@@ -38,21 +37,6 @@ class Simulated:
     estimate: Estimate
     size: int
     sizes: tuple[tuple[str, int], ...]
-
-    def payload(self) -> dict[str, Any]:
-        """`value`, `stderr`, `size`, and the dimensions and trials."""
-        return {
-            "value": f"{self.estimate.value:.9g}",
-            "stderr": f"{self.estimate.stderr:.3g}",
-            "size": self.size,
-            "trials": self.estimate.n,
-            "dimensions": dict(self.sizes),
-        }
-
-    def rows(self) -> list[tuple[str, str, str]]:
-        """Rows of the readable table."""
-        shape = ", ".join(f"{name} = {size}" for name, size in self.sizes)
-        return [(f"simulated ({shape})", f"{self.estimate.value:.9g}", f"{self.estimate.stderr:.3g}")]
 
 
 def simulated(

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from bulkedge.arguments import Argument, Count, Digits, Numeric, Seed, read
+from bulkedge.results.number import Number, short
+from bulkedge.results.quantities import Atom, Each, Row, Simulation, row
 from bulkedge.results.result import Result, Table
 
 if TYPE_CHECKING:
@@ -120,37 +122,43 @@ class EquivalentResult(Result):
             raise InputError("spectrum", "no spectrum was asked for", 'give spectrum="z", z the resolvent\'s variable')
         return self.variable, self.spectrum
 
-    def payload(self) -> dict[str, Any]:
-        """`unknowns`, `equations`, `polynomial`, `value`, `error`, `pencil`, `simulated`, `status`."""
-        polynomial, found, run = self.polynomial, self.enclosure, self.simulated
-        spectral = {} if self.spectrum is None else _spectral_payload(self.spectrum, self.digits)
-        return {
-            **spectral,
-            "unknowns": list(self.unknowns),
-            "equations": [str(e) for e in self.equations],
-            "polynomial": None if polynomial is None else str(polynomial),
-            "value": None if found is None else found.value_string(self.digits),
-            "error": None if found is None else found.error_string(),
-            "pencil": {"blocks": self.theory.system.pencil.blocks, "before": self.theory.system.pencil.before},
-            "simulated": None if run is None else run.payload(),
-            "status": self.status,
-            "symbols": {s.name: _assumption(s) for s in self.theory.symbols},
-        }
+    def quantities(self) -> Row:
+        """`unknowns`, `equations`, `polynomial`, `value`, `error`, `pencil`, `simulated`, `status`; of a spectrum
+        `edges`, `atoms`, `outliers` and `overlaps`.
+        """
+        run = self.simulated
+        return Row(
+            {
+                **({} if self.spectrum is None else _spectral(self.spectrum, self.digits)),
+                "unknowns": list(self.unknowns),
+                "equations": [str(e) for e in self.equations],
+                "polynomial": None if self.polynomial is None else str(self.polynomial),
+                "value": self._number,
+                **({"error": None} if self.enclosure is None else {}),
+                "pencil": {"blocks": self.theory.system.pencil.blocks, "before": self.theory.system.pencil.before},
+                "simulated": None if run is None else _simulation(run),
+                "status": self.status,
+                "symbols": {s.name: _assumption(s) for s in self.theory.symbols},
+            }
+        )
+
+    @property
+    def _number(self) -> Number | None:
+        return None if self.enclosure is None else Number.of(self.enclosure, digits=self.digits)
 
     def tables(self) -> tuple[Table, ...]:
-        """The value, the equations and the simulation."""
+        """The value, the equations and the simulation; of a spectrum, the density (the CSV) before them."""
         pencil = self.theory.system.pencil
-        rows = [("pencil", f"{pencil.before} blocks, {pencil.blocks} after reduction", "")]
-        rows += [("equation", _short(str(e)), "= 0") for e in self.equations]
+        cells = [] if self._number is None else [row("value", self._number)[:3]]
+        cells += [("blocks of the pencil", str(pencil.before), ""), ("after reduction", str(pencil.blocks), "")]
+        cells += [("equation", _short(str(e)), "= 0") for e in self.equations]
         if self.polynomial is not None:
-            rows.append(("polynomial", _short(str(self.polynomial)), "= 0"))
-        if self.enclosure is not None:
-            rows.insert(0, ("value", self.enclosure.value_string(self.digits), self.enclosure.error_string()))
+            cells.append(("polynomial", _short(str(self.polynomial)), "= 0"))
         if self.simulated is not None:
-            rows += self.simulated.rows()
-        if self.spectrum is not None:
-            return (self._density_table(), Table(("quantity", "value", "error"), tuple(rows), self.status))
-        return (Table(("quantity", "value", "error"), tuple(rows), self.status),)
+            shape = ", ".join(f"{name} = {size}" for name, size in self.simulated.sizes)
+            cells.append(row(f"simulated ({shape})", _simulation(self.simulated)["value"])[:3])
+        stated = Table(("quantity", "value", "error"), tuple(cells), self.status)
+        return (stated,) if self.spectrum is None else (self._density_table(), stated)
 
     def python(self) -> str:
         """A program: one function of the free symbols that needs NumPy alone, broadcasts and tests the branch."""
@@ -163,24 +171,19 @@ class EquivalentResult(Result):
         from bulkedge.numerics.equivalents.equivalent import density
 
         variable, spectrum = self._spectral()
-        rows = [("edge", e.value_string(self.digits), "", e.error_string()) for e in spectrum.edges]
-        rows += [
-            ("atom", place.value_string(self.digits), weight.value_string(self.digits), weight.error_string())
-            for place, weight in spectrum.atoms
-        ]
-        for o in spectrum.outliers:
-            residue = ("", o.position.error_string())
-            if o.residue is not None:
-                residue = (o.residue.value_string(self.digits), o.residue.error_string())
-            rows.append(("outlier", o.position.value_string(self.digits), *residue))
+        found = _spectral(spectrum, self.digits)
+        rows = [("edge", e.decimal(), "", e.bound()) for e in found["edges"]]
+        rows += [("atom", a["value"].decimal(), a["weight"].decimal(), a["weight"].bound()) for a in found["atoms"]]
+        for position, overlap in zip(found["outliers"], found["overlaps"], strict=True):
+            residue = ("", position.bound()) if overlap is None else (overlap.decimal(), overlap.bound())
+            rows.append(("outlier", position.decimal(), *residue))
         ends = [float(e) for e in spectrum.edges]
         for lower, upper in zip(ends[::2], ends[1::2], strict=True):
             points = [lower + (upper - lower) * (2 * k + 1) / (2 * _POINTS) for k in range(_POINTS)]
-            found, errors = density(self.theory, variable, points)
-            rows += [
-                ("density", f"{x:.12g}", f"{y:.12g}", f"{e + 1e-11 * y:.3g}")
-                for x, y, e in zip(points, found, errors, strict=True)
-            ]
+            values = zip(points, *density(self.theory, variable, points), strict=True)
+            # The table's place is rounded to twelve digits, which moves the density by about as much of it.
+            drawn = [(short(x, 12), Number.of(float(y), float(e + 1e-11 * y), digits=12)) for x, y, e in values]
+            rows += [("density", x, y.decimal(), y.bound()) for x, y in drawn]
         return Table(("kind", str(variable), "value", "error"), tuple(rows), "the spectrum")
 
     def latex(self) -> str:
@@ -198,21 +201,21 @@ def _scalar(array: Any) -> Any:
     return float(array) if array.shape == () else array
 
 
-def _spectral_payload(spectrum: EquivalentSpectrum, digits: int) -> dict[str, Any]:
+def _spectral(spectrum: EquivalentSpectrum, digits: int) -> dict[str, Any]:
+    def number(found: Enclosure) -> Number:
+        return Number.of(found, digits=digits)
+
     return {
-        "edges": [e.value_string(digits) for e in spectrum.edges],
-        "atoms": [
-            {"value": p.value_string(digits), "weight": w.value_string(digits), "error": w.error_string()}
-            for p, w in spectrum.atoms
-        ],
-        "outliers": [o.position.value_string(digits) for o in spectrum.outliers],
-        "overlaps": [None if o.residue is None else o.residue.value_string(digits) for o in spectrum.outliers],
-        "errors": {
-            "edges": [e.error_string() for e in spectrum.edges],
-            "outliers": [o.position.error_string() for o in spectrum.outliers],
-            "overlaps": [None if o.residue is None else o.residue.error_string() for o in spectrum.outliers],
-        },
+        "edges": Each(map(number, spectrum.edges)),
+        "atoms": [Atom({"value": number(place), "weight": number(weight)}) for place, weight in spectrum.atoms],
+        "outliers": Each(number(o.position) for o in spectrum.outliers),
+        "overlaps": Each(None if o.residue is None else number(o.residue) for o in spectrum.outliers),
     }
+
+
+def _simulation(run: Simulated) -> Simulation:
+    value = Number.of(run.estimate, digits=9)
+    return Simulation({"value": value, "size": run.size, "trials": run.estimate.n, "dimensions": dict(run.sizes)})
 
 
 def _assumption(symbol: sp.Symbol) -> str:
@@ -344,7 +347,7 @@ def _feature_note(feature: Feature) -> str:
     parts = []
     for name, c in (("mu1", feature.linear), ("mu2", feature.level)):
         if isinstance(c, HermiteConstant):
-            parts.append(f"{c.name} = {float(entrywise.enclosed(c, 64).mid()):.12g}")
+            parts.append(f"{c.name} = {short(float(entrywise.enclosed(c, 64).mid()), 12)}")
         else:
             parts.append(f"{name}{'^2' if name == 'mu2' else ''} = {c}")
     inner = "A" if feature.deviation == 1 else f"A/({feature.deviation})"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from bulkedge.arguments import Count, Formula, Function, Numeric, Real, read
-from bulkedge.results.number import Number
+from bulkedge.results.number import Number, short
 from bulkedge.results.quantities import Flat, Multiplicity, Row, Worst, row
 from bulkedge.results.result import Result, Table
 
@@ -73,7 +73,7 @@ class SpectrumResult(Result):
     def latex(self) -> str:
         """The top eigenvalue and its eigenfunction."""
         shown = [(l, w) for l, w in self.leading.weights if abs(w) >= 5e-5]
-        terms = " ".join(f"{'-' if w < 0 else '+'} {abs(w):.4f} Y_{{{l}}}" for l, w in shown).removeprefix("+ ")
+        terms = " ".join(f"{'-' if w < 0 else '+'} {short(abs(w))} Y_{{{l}}}" for l, w in shown).removeprefix("+ ")
         top = self.top.eigenvalue.rounded_latex(10)
         return rf"\lambda_{{\max}} = {top}, \quad \Psi = \frac{{\|x\|}}{{\sqrt{{d}}}} \left({terms}\right)"
 

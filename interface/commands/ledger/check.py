@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from bulkedge.arguments import Argument, Flag, Progress, Seed, read
 from bulkedge.commands import workers
+from bulkedge.results.number import resolved, short
+from bulkedge.results.quantities import Float, Measurement
 from bulkedge.results.result import Result, Table
 
 if TYPE_CHECKING:
@@ -35,51 +36,13 @@ class CheckReport(Result):
     def _passed(self) -> int:
         return sum(r.passed for r in self.results) + sum(j.passed for j in self.derivations)
 
-    def payload(self) -> dict[str, Any]:
+    def quantities(self) -> dict[str, Any]:
         """`checks`: list of id, claim, predicted, measured, stderr, verdict, control (and margin, resolution, ...).
 
         A derivation predicts the number of its steps and claims, and measures how many of them hold.
         """
         return {
-            "checks": [
-                *(
-                    {
-                        "id": r.check.id,
-                        "claim": r.check.claim,
-                        "source": r.check.source,
-                        "predicted": _text(r.predicted),
-                        "measured": _text(r.measured.value),
-                        "stderr": _text(r.measured.stderr),
-                        "bias": _text(r.measured.bias),
-                        "trials": r.measured.n,
-                        "resolution": _text(r.check.resolution),
-                        "verdict": r.verdict.value,
-                        "control": r.control.value,
-                        "control_mistake": r.check.control.mistake,
-                        "control_predicted": _text(r.control_predicted),
-                    }
-                    for r in self.results
-                ),
-                *(
-                    {
-                        "id": j.derivation.id,
-                        "claim": f"{j.derivation.title}: every step and claim holds",
-                        "source": j.derivation.source,
-                        "predicted": str(j.parts),
-                        "measured": str(j.held),
-                        "stderr": "0",
-                        "bias": "0",
-                        "trials": 1,
-                        "resolution": "1",
-                        "verdict": j.verdict.value,
-                        "control": j.control.value,
-                        "control_mistake": _mistake(j),
-                        "control_predicted": str(j.parts),
-                        "evidence": j.evidence,
-                    }
-                    for j in self.derivations
-                ),
-            ],
+            "checks": [*map(_checked, self.results), *map(_derived, self.derivations)],
             **({"errata": self._errata()} if self.errata else {}),
             "passed": self._passed(),
             "failed": len(self.results) + len(self.derivations) - self._passed(),
@@ -115,15 +78,27 @@ class CheckReport(Result):
 
     def tables(self) -> tuple[Table, ...]:
         """One row per check, then per derivation; with errata, these first."""
-        columns = ("ID", "claim", "predicted", "measured", "verdict", "negative control", "verdict on it")
+        columns = (
+            "ID",
+            "claim",
+            "predicted",
+            "measured",
+            "error",
+            "verdict",
+            "negative control",
+            "it predicts",
+            "verdict on it",
+        )
         rows = tuple(
             (
                 r.check.id,
                 r.check.claim,
-                _short(r.predicted, r.check.resolution),
-                f"{_short(r.measured.value, r.check.resolution)} +- {r.measured.stderr or r.measured.bias:.1g}",
+                resolved(r.predicted, r.check.resolution),
+                resolved(r.measured.value, r.check.resolution),
+                short(r.measured.stderr or r.measured.bias, 1),
                 r.verdict.value,
-                f"{r.check.control.mistake}: {_short(r.control_predicted, r.check.resolution)}",
+                r.check.control.mistake,
+                resolved(r.control_predicted, r.check.resolution),
                 r.control.value,
             )
             for r in self.results
@@ -131,11 +106,14 @@ class CheckReport(Result):
         rows += tuple(
             (
                 j.derivation.id,
-                j.derivation.title,
-                f"{j.parts} steps and claims",
-                f"{j.held} hold" + (f" ({j.evidence})" if j.verdict.value == "CONFIRMED" else ""),
+                f"{j.derivation.title}: steps and claims that hold"
+                + (f" ({j.evidence})" if j.verdict.value == "CONFIRMED" else ""),
+                str(j.parts),
+                str(j.held),
+                "0",
                 j.verdict.value,
                 _mistake(j),
+                str(j.parts),
                 j.control.value,
             )
             for j in self.derivations
@@ -149,10 +127,11 @@ class CheckReport(Result):
         """An array of IDs, predictions and measurements."""
         from bulkedge.derivations.engine.latex import decimal
         from bulkedge.derivations.engine.render import escape
+        from bulkedge.results.checked import measured
 
         lines = [
-            rf"\text{{{escape(r.check.id)}}} & {decimal(f'{r.predicted:.6g}')} & {decimal(f'{r.measured.value:.6g}')} "
-            rf"\pm {decimal(f'{r.measured.stderr:.1g}')} & \text{{{r.verdict.value}}}"
+            rf"\text{{{escape(r.check.id)}}} & {decimal(short(r.predicted, 6))} & {measured(r.measured, 6).latex} & "
+            rf"\text{{{r.verdict.value}}}"
             for r in self.results
         ]
         lines += [
@@ -167,16 +146,51 @@ def _mistake(judged: Judged) -> str:
     return f"a mistake planted in step {judged.planted}"
 
 
-def _text(value: float) -> str:
-    if not math.isfinite(value):
-        raise ArithmeticError("a check produced a number that is not finite")
-    return repr(value) if value else "0"
+def _checked(r: CheckResult) -> Measurement:
+    """The JSON of a check."""
+    from bulkedge.results.checked import measured
+
+    found = measured(r.measured)
+    return Measurement(
+        {
+            "id": r.check.id,
+            "claim": r.check.claim,
+            "source": r.check.source,
+            "predicted": Float(r.predicted),
+            # A second route has no standard error; the bound of its error is its bias.
+            "measured": found if found.measured else Float(r.measured.value),
+            **({} if found.measured else {"stderr": "0"}),
+            "bias": Float(r.measured.bias),
+            "trials": r.measured.n,
+            "resolution": Float(r.check.resolution),
+            "verdict": r.verdict.value,
+            "control": r.control.value,
+            "control_mistake": r.check.control.mistake,
+            "control_predicted": Float(r.control_predicted),
+        }
+    )
 
 
-def _short(value: float, resolution: float) -> str:
-    """As many decimals as the resolution deserves, and one more."""
-    decimals = max(0, 1 - math.floor(math.log10(resolution)))
-    return f"{value:.{decimals}f}" if decimals <= 12 else f"{value:.12g}"
+def _derived(j: Judged) -> Measurement:
+    """The JSON of a derivation: it predicts the number of its steps and claims."""
+    return Measurement(
+        {
+            "id": j.derivation.id,
+            "claim": f"{j.derivation.title}: every step and claim holds",
+            "source": j.derivation.source,
+            "predicted": str(j.parts),
+            "measured": str(j.held),
+            "stderr": "0",
+            "bias": "0",
+            "trials": 1,
+            "resolution": "1",
+            "verdict": j.verdict.value,
+            "control": j.control.value,
+            "control_mistake": _mistake(j),
+            "control_predicted": str(j.parts),
+            "evidence": j.evidence,
+        }
+    )
 
 
 def select(names: Sequence[str]) -> tuple[tuple[Check, ...], tuple[Derivation, ...]]:

@@ -22,7 +22,7 @@ from bulkedge.arguments import (
     read,
 )
 from bulkedge.commands.risk.caps import MAX_NEURONS, MAX_SOLVED
-from bulkedge.results.number import Number
+from bulkedge.results.number import Number, short
 from bulkedge.results.quantities import Flat, row
 from bulkedge.results.quantities import Point as CurvePoint
 from bulkedge.results.result import Result, Table
@@ -334,19 +334,23 @@ def _distance(test: float, start: float, near: FiniteSize | None, noise: float) 
     pairs = ((near.point.test, test), (near.random_features.test, start))
     if not all(b + noise**2 for _, b in pairs):  # a constant link: nothing to be far from, relatively
         return False, (
-            f"error: of the limit's value, which is 0; at d = {TYPICAL} a network's mean is {near.point.test:.4g} "
-            f"({near.random_features.test:.4g} at step 0) (L1; --dim for other sizes)"
+            f"error: of the limit's value, which is 0; at d = {TYPICAL} a network's mean is {short(near.point.test)} "
+            f"({short(near.random_features.test)} at step 0) (L1; --dim for other sizes)"
         )
     gap = max(abs(a - b) / (b + noise**2) for a, b in pairs)
-    size = f"{100 * gap:.2g} per cent" if gap < 1 else f"a factor of {1 + gap:.2g}"
+    size = f"{short(100 * gap, 2)} per cent" if gap < 1 else f"a factor of {short(1 + gap, 2)}"
     text = (
-        f"error: of the limit's value; at d = {TYPICAL} a network's mean is {near.point.test:.4g} "
-        f"({near.random_features.test:.4g} at step 0), {size} away (L1; --dim for other sizes)"
+        f"error: of the limit's value; at d = {TYPICAL} a network's mean is {short(near.point.test)} "
+        f"({short(near.random_features.test)} at step 0), {size} away (L1; --dim for other sizes)"
     )
     if gap <= FAR:
         return False, text
     # Where the first finite-size term rules it is c/d.
-    reach = f"within {100 * FAR:.0f} per cent from d of about {TYPICAL * gap / FAR:.0e} on" if gap < 1 else "use --dim"
+    reach = (
+        f"within {round(100 * FAR)} per cent from d of about {short(TYPICAL * gap / FAR, 1)} on"
+        if gap < 1
+        else "use --dim"
+    )
     return True, f"WARNING, a limit far from usual sizes: {reach}. {text}"
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from bulkedge.arguments import Count, Digits, Numeric, Real, Word, read
-from bulkedge.results.number import Number
+from bulkedge.results.number import Number, short
 from bulkedge.results.quantities import COLUMNS, rows
 from bulkedge.results.result import Result, Table
 
@@ -203,7 +203,7 @@ def spike(
         if spread is not None:
             notes += (
                 f"within a few {law.size}^(-1/3) of the threshold: sd of the law between Tracy-Widom and the Gaussian; "
-                f"left out is a relative {d ** (-1 / 3):.1g}",
+                f"left out is a relative {short(d ** (-1 / 3), 1)}",
             )
         if interval is not None:
             notes += ("interval: among values beyond the edge; it holds no spike where noise alone explains the value",)

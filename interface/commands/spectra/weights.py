@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from bulkedge.arguments import Argument, File, Flag, Numeric, Real, Seed, Word, read
-from bulkedge.results.number import Number
-from bulkedge.results.quantities import Bare, Row
+from bulkedge.commands.layers import DIGITS, ROUNDING, LayersResult, layers
+from bulkedge.results.number import Number, short
+from bulkedge.results.quantities import Bare, Quantities, Row
 from bulkedge.results.result import Result, Table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from bulkedge.commands.layers import LayersResult
     from bulkedge.numerics.spectra.marchenko_pastur import Floats
     from bulkedge.numerics.weights.bulk_fit import Fit
     from bulkedge.numerics.weights.further_edges import FurtherEdge
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from bulkedge.numerics.weights.weights import WeightSpectrum
 
 HAS_CURVE = True
+SIDES = ("left", "right")
 LOSSES = ("frobenius", "operator", "nuclear")
 _BESIDE, _WRITTEN = "beside it", "denoising, and files to write"
-DIGITS = 9  # what a float of a measured spectrum is good for
 SMALLEST_P = 1e-16  # below it Tracy-Widom's tail is rounding: a p-value is then a bound
 
 
@@ -57,7 +57,7 @@ class WeightsResult(Result):
         """
         r = self.report
         relative = r.scale_error / r.scale
-        rounding = 1e-7 * float(r.values[0])
+        rounding = ROUNDING * float(r.values[0])
         strengths = [_measured(s, sd) for s, sd in zip(r.strengths, r.strength_sd, strict=True)]
         return {
             "shape": [*r.shape],
@@ -125,7 +125,7 @@ class WeightsResult(Result):
     def payload(self) -> dict[str, Any]:
         """The quantities; `errors` has one bound for the singular values beyond the edge."""
         found = super().payload()
-        rounding = Bare(1e-7 * float(self.report.values[0])).decimal
+        rounding = Bare(ROUNDING * float(self.report.values[0])).decimal
         return found | {"errors": {"strengths": [], "fit": None, **found["errors"], "outliers": rounding}}
 
     @property
@@ -140,80 +140,75 @@ class WeightsResult(Result):
         return f"{said}, which need not be spikes: {r.reason}"
 
     def tables(self) -> tuple[Table, ...]:
-        """The outliers (the CSV), the bulk, the overlaps."""
-        r = self.report
-        rows = tuple(
-            (str(k), f"{value:.6g}", _p(p), f"{strength:.5g}", f"{sd:.2g}")
-            for k, (value, p, strength, sd) in enumerate(
-                zip(r.outliers, r.p_values, r.strengths, r.strength_sd, strict=True)
-            )
+        """The outliers (the CSV), the bulk, the overlaps; a number a cell, its error in the next one."""
+        r, stated = self.report, self._stated
+        outliers = tuple(
+            (str(k), *_cell(o["value"], 6), short(o.p, 2), _bound(o.p_is_bound), *_cell(o["strength"], 5))
+            for k, o in enumerate(stated.outliers)
         )
-        tables = [Table(("outlier", "value", "p", "strength", "sd"), rows, self.headline)]
-        fit = "no bulk left to test" if r.fit is None else f"{r.fit.distance:.3g}, {r.fit.p:.2g}"
-        middle = "-" if r.fit is None else f"{r.fit.scale:.5g}, {r.fit.ratio:.4g}"
-        bulk = [
-            ("noise scale", f"{r.scale:.6g} +- {r.scale_error:.1g}"),
-            ("edge", f"{r.edge:.6g}"),
-            ("threshold", f"{r.threshold:.6g}"),
-            ("noise levels equalised", r.scaled),
-            ("fit: distance, p", fit),
-            ("fit: scale, ratio of the middle", middle),
+        tables = [Table(("outlier", "value", "error", "p", "p is", "strength", "sd"), outliers, self.headline)]
+        bulk: list[tuple[str, str, str]] = [
+            ("noise scale", *_cell(stated.scale, 6)),
+            ("edge", *_cell(stated.edge, 6)),
+            ("threshold", *_cell(stated.threshold, 6)),
+            ("noise levels equalised", r.scaled, ""),
         ]
-        if any(r.dropped):
-            bulk.append(("rows, columns of zeros left out", f"{r.dropped[0]}, {r.dropped[1]}"))
+        if stated.fit is None:
+            bulk.append(("fit", "no bulk left to test", ""))
+        else:
+            bulk += [
+                ("fit: distance", short(stated.fit.distance, 3), ""),
+                ("fit: p", *_cell(stated.fit.p, 2)),
+                ("fit: scale of the middle", short(stated.fit.scale, 5), ""),
+                ("fit: ratio of the middle", short(stated.fit.ratio), ""),
+            ]
+        bulk += [(f"{side} of zeros left out", str(n), "") for side, n in stated.dropped.items() if n]
         if r.deficient:
-            bulk.append(("rank", str(r.rank)))
+            bulk.append(("rank", str(r.rank), ""))
         bulk += self._measures()
-        tables.append(Table(("bulk", f"{r.shape[0]} x {r.shape[1]}"), tuple(bulk)))
+        tables.append(Table((f"bulk of {r.shape[0]} x {r.shape[1]}", "value", "error"), tuple(bulk)))
+        if stated.denoised["values"]:
+            shrunken = tuple((str(k), short(x, 5)) for k, x in enumerate(stated.denoised["values"]))
+            title = f"denoised: what the outliers shrink to ({self.shrunk.loss} loss)"
+            tables.append(Table(("outlier", "shrunken"), shrunken, title))
         if (self.further and not r.trusted) or any(e.name == "null" for e in self.further):
-            further = tuple((e.name, f"{e.edge:.6g}", f"{e.threshold:.6g}", str(e.count)) for e in self.further)
+            further = tuple((e.law, short(e.edge, 6), short(e.threshold, 6), str(e.count)) for e in stated.edges)
             tables.append(Table(("further edge", "edge", "threshold", "beyond"), further))
-        if self.comparison is not None:
-            tables += _comparison(self.comparison)
-        if r.overlaps:
+        if stated.against is not None:
+            tables += _comparison(stated.against)
+        if stated.overlaps:
+            columns = ("outlier", "direction", "side", "squared overlap", "sd", "with the signal", "sd of that")
             overlaps = tuple(
-                (
-                    str(o.outlier),
-                    str(o.direction),
-                    o.side,
-                    f"{o.squared:.4f} +- {o.squared_sd:.1g}",
-                    f"{o.signal:.4f} +- {o.signal_sd:.1g}",
-                )
-                for o in r.overlaps
+                (str(o.outlier), str(o.direction), o.side, *_cell(o["squared"], 4), *_cell(o["signal"], 4))
+                for o in stated.overlaps
             )
-            tables.append(Table(("outlier", "direction", "side", "squared overlap", "with the signal"), overlaps))
+            tables.append(Table(columns, overlaps))
         return tuple(tables)
 
-    def _measures(self) -> list[tuple[str, str]]:
-        m, s = self.spectral, self.shrunk
+    def _measures(self) -> list[tuple[str, str, str]]:
+        m, tail = self._stated.measures, self._stated.tail
         rows = [
-            ("stable rank", f"{m.stable_rank:.5g}"),
-            ("entropy; effective rank", f"{m.entropy:.5g}; {m.effective_rank:.5g}"),
-            ("rank of 90, 99 % of the energy", f"{m.rank90}, {m.rank99}"),
-            (f"denoised: values ({s.loss})", ", ".join(f"{x:.5g}" for x in s.values[:6]) or "none"),
-            ("denoised: loss that remains", f"{s.risk:.4g}"),
+            ("stable rank", short(m.stable_rank, 5), ""),
+            ("entropy", short(m.entropy, 5), ""),
+            ("effective rank", short(m.effective_rank, 5), ""),
+            ("rank of 90 % of the energy", str(m.rank90), ""),
+            ("rank of 99 % of the energy", str(m.rank99), ""),
+            ("denoised: loss that remains", short(self._stated.denoised.risk), ""),
         ]
-        if self.power_law is not None:
-            t = self.power_law
-            rows.append(("tail exponent; p", f"{t.exponent:.3g} +- {t.exponent_sd:.1g} ({t.count} values); {t.p:.2g}"))
+        if tail is not None:
+            rows.append((f"tail exponent of {tail.count} values", *_cell(tail["exponent"], 3)))
+            rows.append(("tail: p of a power law", short(tail.p, 2), ""))
         return rows
 
     def latex(self) -> str:
         """An array of outliers, p-values and strengths."""
         from bulkedge.derivations.engine.latex import decimal
 
-        r = self.report
-        rows = zip(r.outliers, r.p_values, r.strengths, r.strength_sd, strict=True)
-        cells = (
-            [
-                decimal(f"{value:.5g}"),
-                (r"\leq " if p < SMALLEST_P else "") + decimal(f"{max(p, SMALLEST_P):.2g}"),
-                decimal(f"{strength:.4g}"),
-                decimal(f"{sd:.1g}"),
-            ]
-            for value, p, strength, sd in rows
+        body = r" \\ ".join(
+            rf"{o['value'].rounded_latex(5)} & {_at_most(o.p_is_bound)}{decimal(short(o.p, 2))} & "
+            rf"{replace(o['strength'], digits=4).latex}"
+            for o in self._stated.outliers
         )
-        body = r" \\ ".join(rf"{value} & {p} & {strength} \pm {sd}" for value, p, strength, sd in cells)
         body = body or r"\text{none} & &"
         return rf"\begin{{array}}{{rrr}} s & p & \theta \\ {body} \end{{array}}"
 
@@ -246,7 +241,7 @@ def _tail(tail: Tail) -> Row:
 
 
 def _sides(pair: tuple[float, float]) -> dict[str, Bare]:
-    return {"left": Bare(pair[0]), "right": Bare(pair[1])}
+    return dict(zip(SIDES, map(Bare, pair), strict=True))
 
 
 def _against(found: Comparison) -> dict[str, Any]:
@@ -265,25 +260,36 @@ def _against(found: Comparison) -> dict[str, Any]:
     }
 
 
-def _comparison(found: Comparison) -> list[Table]:
+def _comparison(found: Quantities) -> list[Table]:
+    names = ("shared", "similarity")
     rows = tuple(
         (
             str(d.outlier),
-            f"{d.shared[0]:.4f}, {d.shared[1]:.4f}",
-            f"{d.similarity[0]:.4f}, {d.similarity[1]:.4f}",
+            *(short(d[name][side]) for name in names for side in SIDES),
             "new" if d.new else "",
             "intruder" if d.intruder else "",
         )
         for d in found.directions
     )
-    columns = ("outlier", "shared (left, right)", "similarity (left, right)", "new", "intruder")
-    sides = (("left", found.left), ("right", found.right))
-    angles = tuple((side, ", ".join(f"{x:.1f}" for x in a) or "-") for side, a in sides)
-    return [Table(columns, rows, "against the other matrix"), Table(("angles (degrees)", ""), angles)]
+    columns = ("outlier", *(f"{name}, {side}" for name in names for side in SIDES), "new", "intruder")
+    angles = tuple((str(k), side, short(x, 3)) for side in SIDES for k, x in enumerate(found.angles[side]))
+    return [
+        Table(columns, rows, "against the other matrix"),
+        Table(("principal angle", "side", "degrees"), angles),
+    ]
 
 
-def _p(p: float) -> str:
-    return f"< {SMALLEST_P:g}" if p < SMALLEST_P else f"{p:.2g}"
+def _cell(number: Number, digits: int) -> tuple[str, str]:
+    """The value, rounded, and its error: two cells."""
+    return short(number, digits), number.error_text()
+
+
+def _bound(is_bound: bool) -> str:
+    return "at most" if is_bound else ""
+
+
+def _at_most(is_bound: bool) -> str:
+    return r"\leq " if is_bound else ""
 
 
 def weights(
@@ -348,7 +354,6 @@ def weights(
     0
     """
     given = read(weights, locals())
-    from bulkedge.commands.layers import layers
     from bulkedge.commands.weight_inputs import check_target, is_path
     from bulkedge.numerics.weights.weight_files import is_pattern
     from bulkedge.theory.numbers.errors import InputError

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from bulkedge.arguments import BATCHES, Count, Digits, Formula, Function, Noise, Numeric, Real, Word, read
-from bulkedge.results.number import Number
+from bulkedge.results.number import Number, short
 from bulkedge.results.quantities import COLUMNS, Shared, row
 from bulkedge.results.result import Result, Table
 
@@ -67,9 +67,9 @@ class AlignResult(Result):
             else dict(zip(("F", "signal", "norm2"), map(str, self.forms), strict=True)),
             "finite_size": {
                 "dim": far.dim,
-                "label_rms": f"{far.rms:.3g}",
-                "largest_label": f"{far.largest:.3g}",
-                "step": f"{far.step:.2g}",
+                "label_rms": short(far.rms, 3),
+                "largest_label": short(far.largest, 3),
+                "step": short(far.step, 2),
             },
         }
         if folded is not None:
@@ -189,7 +189,9 @@ def align(
     except InputError as error:
         if further is None:
             raise
-        beside = f"the further left vector {left_vector(power, folded=True)} (T6) has the cosine {further.cosine:.6g}"
+        beside = (
+            f"the further left vector {left_vector(power, folded=True)} (T6) has the cosine {short(further.cosine, 6)}"
+        )
         raise InputError(error.argument, f"{error.problem}; {beside}", error.remedy) from None
     forms, degree = None, links[0].degree
     degrees = [degree] if sigma is None else [degree, sigma.degree]
@@ -207,13 +209,13 @@ def align(
     far = reach(links, float(ratio), float(deviation), batch, sigma)
     if power:
         own = (
-            f"the largest label of a batch is {far.largest:.2g} (rms {far.rms:.2g})"
+            f"the largest label of a batch is {short(far.largest, 2)} (rms {short(far.rms, 2)})"
             if batch == "reused"
             else "for a typical sample"
         )
         notes.append(
-            f"needs eta_1 << {far.step:.2g} at d = N = {far.dim}, growing as sqrt N ({own}): beyond, the limit is not "
-            "that of a network"
+            f"needs eta_1 << {short(far.step, 2)} at d = N = {far.dim}, growing as sqrt N ({own}): beyond, the limit "
+            "is not that of a network"
         )
     if problem.reading == "rank_one":
         notes.append("rank_one replaces W1 by W0 + eta1 mu1 a u^T; give an activation for what W2 really carries (T2)")

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from bulkedge.arguments import Activation, Link, Numeric, Real, SizedNoise, read
-from bulkedge.results.number import Number
+from bulkedge.results.number import Number, short
 from bulkedge.results.quantities import Worst
 from bulkedge.results.result import Result, Table
 
@@ -70,7 +70,7 @@ class FeaturesResult(Result):
             (
                 str(d.index),
                 f"n^({d.exponent})",
-                f"{d.coefficient:.6g}",
+                short(d.coefficient, 6),
                 _shown(d.rank_one),
                 _shown(d.full),
                 "yes" if d.present else "no",
@@ -86,7 +86,7 @@ class FeaturesResult(Result):
                 Table(
                     ("spikes", *(name for name, _ in self.drops)),
                     tuple(
-                        (str(self.present[: i + 1]), *(f"{values[i]:.8g}" for _, values in self.drops))
+                        (str(self.present[: i + 1]), *(short(values[i], 8) for _, values in self.drops))
                         for i in range(count)
                     ),
                     "limiting drop of the training loss by these spikes",
@@ -108,7 +108,7 @@ def _shown(polynomial: tuple[float, ...], latex: bool = False) -> str:
     for power, value in enumerate(polynomial):
         if value:
             variable = ("", "t")[power] if power < 2 else (f"t^{{{power}}}" if latex else f"t^{power}")
-            number = decimal(f"{value:.4g}") if latex else f"{value:.4g}"
+            number = decimal(short(value)) if latex else short(value)
             terms.append(f"{number}{times if variable else ''}{variable}")
     return " + ".join(reversed(terms)).replace("+ -", "- ") or "0"
 

@@ -184,7 +184,7 @@ def test_a_file_of_derivations_only(
     assert {line[k] for k in ("id", "verdict", "control")} == {"X1.right", "CONFIRMED", "REFUTED"}
     assert (line["predicted"], line["measured"], line["stderr"], line["evidence"]) == ("3", "3", "0", "exact")
     assert main(["check", str(file)]) == 0
-    assert "3 steps and claims" in capsys.readouterr().out
+    assert "Right: steps and claims that hold" in capsys.readouterr().out
     assert main(["check", str(file), "--latex"]) == 0
     assert r"\text{X1.right} & 3 & 3 & \text{CONFIRMED}" in capsys.readouterr().out
 

@@ -59,7 +59,7 @@ def test_array_of_an_archive_modes_and_picture(capsys, folder):
     assert "20 x 90" in out
     target = folder / "picture.svg"
     status, out, _ = run(capsys, str(folder / "w.npy"), "--csv", "--plot", str(target))
-    assert out.startswith("outlier,value,p,strength,sd\n0,")
+    assert out.startswith("outlier,value,error,p,p is,strength,sd\n0,")
     assert target.exists()
     assert run(capsys, str(folder / "w.npy"), "--latex")[1].startswith(r"\begin{array}")
 
@@ -105,9 +105,9 @@ def test_a_vanishing_p_is_a_bound_and_overlaps_have_errors(tmp_path: Path) -> No
     found = bulkedge.weights(tmp_path / "w.npy", directions=tmp_path / "u.npy")
     (outlier,) = found.payload()["outliers"]
     assert (outlier["p"], outlier["p_is_bound"]) == ("1e-16", True)
-    outliers, _, overlaps = found.tables()
-    assert outliers.rows[0][2] == "< 1e-16"
-    assert all(" +- " in row[3] and " +- " in row[4] for row in overlaps.rows)
+    outliers, *_, overlaps = found.tables()
+    assert outliers.rows[0][3:5] == ("1e-16", "at most")
+    assert all(0 < float(row[4]) < 0.1 and 0 < float(row[6]) < 0.1 for row in overlaps.rows)
     (overlap,) = found.payload()["overlaps"]
     assert 0 < float(overlap["signal_sd"]) < 0.01
     assert abs(float(overlap["signal"]) - 1) < 4 * float(overlap["signal_sd"])
