@@ -173,7 +173,7 @@ class _Draw:
         self.unit = sizes[first[0]] / float(sp.sympify(first[1], strict=True).xreplace(dict(values)))
         self.known: dict[mx.Node, Matrix] = {}
         self.leaves: dict[str, Matrix] = {}
-        residues = {f.residue for f in model.features}
+        residues = {f.residue for f in model.features} | {mx.ones_name(dim) for dim in model.ones}
         for g in model.gaussians:
             if g.name in residues:
                 continue
@@ -191,6 +191,8 @@ class _Draw:
 
     def mean(self, node: mx.Feature) -> float:
         """The function's mean, which `centred` takes out (zero where it was not asked for)."""
+        if not node.centred:
+            return 0.0
         f = node.function
         standard = f if node.deviation == 1 else nonlinearity(f.expr.subs(z, node.deviation * z))
         return constants(standard).mu0 if entrywise.has_mean(standard) else 0.0

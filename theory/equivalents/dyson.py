@@ -22,7 +22,7 @@ import sympy as sp
 from flint import nmod, nmod_mat
 
 from bulkedge.theory.equivalents import matrix_expression as mx
-from bulkedge.theory.equivalents.realisation import Coefficient, Pencil, matrix_symbol, realise
+from bulkedge.theory.equivalents.realisation import EPSILON, Coefficient, Pencil, matrix_symbol, realise
 from bulkedge.theory.numbers.errors import InputError
 
 _PRIME = 2**61 - 1
@@ -124,16 +124,17 @@ def _self_energy(model: mx.Model, pencil: Pencil) -> dict[Pair, tuple[tuple[int,
 
 def _atoms(model: mx.Model, field: Any, dim: str) -> tuple[Atom, ...]:
     law = model.law(dim)
-    if law is None:
-        return (Atom(field.one, ()),)
     names = [symbol.name for symbol in field.symbols]
+    none = ((names.index(EPSILON.name), field.zero),) if model.spiked else ()
+    if law is None:
+        return (Atom(field.one, none),)
     indices = [names.index(matrix_symbol(name).name) for name in law.names]
 
     def read(expr: sp.Expr) -> Coefficient:
         return field.from_expr(model.split(expr, "deterministic")[0])
 
     return tuple(
-        Atom(read(weight), tuple((k, read(value)) for k, value in zip(indices, values, strict=True)))
+        Atom(read(weight), (*((k, read(value)) for k, value in zip(indices, values, strict=True)), *none))
         for values, weight in law.atoms
     )
 
@@ -155,7 +156,19 @@ def _support(
         return _polynomial(c.numer, values) / _polynomial(c.denom, values)
 
     support: set[Pair] = set()
+    held = {k for k, symbol in enumerate(pencil.field.symbols) if symbol == EPSILON}  # zero in the end, not here
     coefficients = {pair: [(i, q, at(c, point)) for i, q, c in parts] for pair, parts in energy.items()}
+
+    def filled(dim: str, values: list[Any], added: dict[Pair, Any]) -> list[list[Any]]:
+        none = nmod(0, _PRIME)
+        return [
+            [
+                (at(constants[i, q], values) if (i, q) in constants else none) + added.get((i, q), none)
+                for q in cols.get(dim, ())
+            ]
+            for i in rows.get(dim, ())
+        ]
+
     while True:
         added: dict[Pair, Any] = {}
         for pair in sorted(support & set(energy)):
@@ -167,20 +180,15 @@ def _support(
             for atom in atoms[dim]:
                 values = list(point)
                 for k, value in atom.values:
-                    values[k] = at(value, point)
-                matrix = [
-                    [
-                        (at(constants[i, q], values) if (i, q) in constants else nmod(0, _PRIME))
-                        + added.get((i, q), nmod(0, _PRIME))
-                        for q in cols[dim]
-                    ]
-                    for i in members
-                ]
-                inverse = _inverse(matrix)
+                    if k not in held:
+                        values[k] = at(value, point)
+                inverse = _inverse(filled(dim, values, added))
                 found |= {
                     (j, p) for a, j in enumerate(cols[dim]) for b, p in enumerate(members) if int(inverse[a, b]) != 0
                 }
         if found <= support:
+            if held:
+                _bounded(filled(mx.ONE, [x if k not in held else nmod(0, _PRIME) for k, x in enumerate(point)], added))
             return frozenset(support)
         support |= found
 
@@ -194,6 +202,17 @@ def _inverse(matrix: list[list[Any]]) -> Any:
             "expression",
             "an inverse need not exist (it does not where the Gaussian matrices vanish)",
             "add a regularisation inside it, such as inv(X.T*X + lam), and let it become small",
+        ) from None
+
+
+def _bounded(matrix: list[list[Any]]) -> None:
+    try:
+        nmod_mat(len(matrix), len(matrix), [int(x) for row in matrix for x in row], _PRIME).inv()
+    except ZeroDivisionError:
+        raise InputError(
+            "expression",
+            "a function's mean stands outside an inverse, where its term of rank one grows with the size",
+            "write centred(...) around the function, or ask for what stays bounded, such as inv(F.T*F/n + lam)",
         ) from None
 
 

@@ -1,8 +1,9 @@
-"""A function applied entrywise to a product of Gaussian matrices, and its Gaussian equivalent mu1 A + mu2 Z.
+"""A function applied entrywise to a product of Gaussian matrices: mu0 1 1^T + mu1 A + mu2 Z, its equivalent.
 
-A = X W (deterministic matrices may stand between X and W) with entries of size one: f(A) is replaced by mu1 A + mu2 Z,
-Z Gaussian and independent of all else. mu1 = E[z f(z)] and mu2^2 = E f^2 - (E f)^2 - mu1^2 stay symbols of the
-equations where they are not rational, and are enclosed to the digits that a value needs.
+A = X W (deterministic matrices may stand between X and W; W may be W0 + u a^T) with entries of size one: f(A) is
+replaced by mu0 1 1^T + mu1 A + mu2 Z, Z Gaussian and independent of all else. mu0 = E f(z), mu1 = E[z f(z)] and
+mu2^2 = E f^2 - mu0^2 - mu1^2 stay symbols of the equations where they are not rational, and are enclosed to the digits
+that a value needs.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ def core(model: mx.Model, node: mx.Node) -> Core:
 
     Errors: InputError, with what would do.
     """
-    scalar, inner = _unscaled(node)
+    scalar, inner = _unscaled(node)  # terms of rank one of order one, as after a step, do not change an entry's law
     factors: list[mx.Node] = []
     for factor in inner.factors if isinstance(inner, mx.Product) else (inner,):
         own, bare = _unscaled(factor)
@@ -45,7 +46,10 @@ def core(model: mx.Model, node: mx.Node) -> Core:
     ends = (factors[0], factors[-1]) if len(factors) > 1 else (factors[0],)
     leaves = [f for f in factors if isinstance(f, mx.Leaf)]
     gaussians = [model.gaussian(f.name) for f in leaves]
-    wanted = "apply functions to X*W with independent Gaussian matrices X and W (deterministic ones may stand between)"
+    wanted = (
+        "apply functions to X*W with independent Gaussian matrices X and W (deterministic ones may stand between, and "
+        "W may be W0 + u*a.T)"
+    )
     if len(leaves) < len(factors) or len({f.name for f in ends if isinstance(f, mx.Leaf)}) < len(ends):
         raise InputError("expression", "a function of something that is no product of two Gaussian matrices", wanted)
     if any((g is not None and not g.symmetric) != (f in ends) for g, f in zip(gaussians, leaves, strict=True)):
@@ -77,10 +81,17 @@ def core(model: mx.Model, node: mx.Node) -> Core:
 
 
 def _unscaled(node: mx.Node) -> tuple[sp.Expr, mx.Node]:
-    """A multiple of a matrix as the factor and the matrix."""
-    if isinstance(node, mx.Sum) and len(node.terms) == 1:
-        return node.terms[0]
+    """A multiple of a matrix, and what is of finite rank beside it, as the factor and the matrix."""
+    if isinstance(node, mx.Sum):
+        full = [term for term in node.terms if not _finite_rank(term[1])]
+        if len(full) == 1:
+            return full[0]
     return sp.S.One, node
+
+
+def _finite_rank(node: mx.Node) -> bool:
+    """Whether a product passes through dimension one."""
+    return isinstance(node, mx.Product) and any(f.cols == mx.ONE for f in node.factors[:-1])
 
 
 def _mean_square(model: mx.Model, dimension: str, names: list[str]) -> sp.Expr:
@@ -104,8 +115,8 @@ class Features:
     model: mx.Model
     known: dict[Any, tuple[Any, mx.Feature]]
 
-    def apply(self, f: Nonlinearity, g: Nonlinearity, node: mx.Node, at: Core) -> mx.Feature:
-        """f(A) for a node A; `g` is f of a standardised argument, g(z) = f(deviation z).
+    def apply(self, f: Nonlinearity, g: Nonlinearity, node: mx.Node, at: Core, centred: bool) -> mx.Feature:
+        """f(A) for a node A, less its mean if `centred`; `g` is f of a standardised argument, g(z) = f(deviation z).
 
         Errors: InputError for a function that is linear, or a second function of the same product.
         """
@@ -122,7 +133,10 @@ class Features:
             feature = self._new(f, g, node, at)
             self.known[at.names] = (kind, feature)
         flipped = at.flipped != feature.turned
-        return replace(feature, rows=node.rows, cols=node.cols, inner=node, transposed=flipped)
+        mean = sp.S.Zero if centred else feature.mean
+        return replace(
+            feature, rows=node.rows, cols=node.cols, inner=node, transposed=flipped, mean=mean, centred=centred
+        )
 
     def _new(self, f: Nonlinearity, g: Nonlinearity, node: mx.Node, at: Core) -> mx.Feature:
         if g.degree is not None and g.degree <= 1:
@@ -131,12 +145,13 @@ class Features:
         name = f.name.removesuffix("(z)")
         label = name if name.isidentifier() and at.deviation == 1 else str(number)
         taken = {g.name for g in self.model.gaussians} | {s.name for s in self.model.symbols}
-        mu1, mu2 = mx.HermiteConstant(f"mu1_{label}", g, 1), mx.HermiteConstant(f"mu2_{label}", g, 2)
+        mu0, mu1, mu2 = (mx.HermiteConstant(f"mu{k}_{label}", g, k) for k in range(3))
         residue = f"Z_{label}" if f"Z_{label}" not in {k[1].residue for k in self.known.values()} else f"Z_{number}"
-        for name in (mu1.name, mu2.name, residue):
+        for name in (mu0.name, mu1.name, mu2.name, residue):
             if name in taken:
                 raise InputError("expression", f"{name} is needed for the function {f.name}", "choose another name")
         linear, level = rational(mu1), rational(mu2)
+        mean = rational(mu0) if has_mean(g) else sp.S.Zero
         return mx.Feature(
             node.rows,
             node.cols,
@@ -149,6 +164,9 @@ class Features:
             at.deviation,
             mu1 if linear is None else linear,
             mu2 if level is None else level,
+            mu0 if mean is None else mean,
+            False,
+            _has_even_part(g),
         )
 
 
@@ -159,6 +177,9 @@ def rational(constant: mx.HermiteConstant) -> sp.Rational | None:
     first = hermite.coefficient(f, 1).exact
     if constant.degree == 1:
         return first if isinstance(first, sp.Rational) else None
+    if constant.degree == 0:
+        mean = hermite.coefficient(f, 0).exact
+        return mean if isinstance(mean, sp.Rational) else None
     mean, square = expectation(f), expectation(product(f, f))
     if mean is None or square is None or first is None:
         return None
@@ -168,14 +189,22 @@ def rational(constant: mx.HermiteConstant) -> sp.Rational | None:
 
 @functools.lru_cache(maxsize=256)
 def enclosed(constant: mx.HermiteConstant, bits: int) -> Any:
-    """mu1 or mu2 of a function as a ball."""
+    """mu0, mu1 or mu2 of a function as a ball."""
     digits = int(bits * 0.302) + 4
     with ball.precision(bits + 32):
-        if constant.degree == 1:
-            found = hermite.coefficient(constant.function, 1, "orthonormal", digits).enclosure
+        if constant.degree < 2:
+            found = hermite.coefficient(constant.function, constant.degree, "orthonormal", digits).enclosure
             return ball.rational(found.value) + arb(0, 1) * ball.rational(found.error)
         tail = hermite.parseval_tail(constant.function, 1, digits + 6)
         return (ball.rational(tail.value) + arb(0, 1) * ball.rational(tail.error)).sqrt()
+
+
+def _has_even_part(f: Nonlinearity) -> bool:
+    """Whether E f''(z) may differ from zero: False only where it is shown to vanish."""
+    try:
+        return hermite.coefficient(f, 2).exact != 0
+    except PrecisionError:
+        return True
 
 
 def has_mean(f: Nonlinearity) -> bool:

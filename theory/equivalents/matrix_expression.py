@@ -92,8 +92,19 @@ class Inverse(Node):
 
 
 @dataclass(frozen=True)
+class Ones(Node):
+    """mean times 1 1^T where both sides are large: a term of rank one, sqrt(size) beyond all others.
+
+    1 1^T = 1 (1/eps) 1^T, eps -> 0 (the vectors 1 of a variance 1/size, as all matrices): eps stands in a block of
+    dimension one, which gives no self-energy, so that it may be zero from the beginning.
+    """
+
+    mean: sp.Expr
+
+
+@dataclass(frozen=True)
 class HermiteConstant:
-    """mu1 (degree 1) or mu2 (degree 2: all that is left but the mean) of a function, a symbol of the equations."""
+    """mu0, mu1 or mu2 (degree 2: all that is left) of a function, a symbol of the equations."""
 
     name: str
     function: Nonlinearity
@@ -107,10 +118,11 @@ class HermiteConstant:
 
 @dataclass(frozen=True)
 class Feature(Node):
-    """f(A) entrywise, less its mean: mu1 A + mu2 Z in the theory, the function itself in a simulation.
+    """f(A) entrywise: mu0 1 1^T + mu1 A + mu2 Z in the theory, the function itself in a simulation.
 
     `deviation` is that of A's entries; `transposed` says that the residue's transpose is meant; `turned`, that its
-    canonical order is the transposed one. `level` is mu2, or the number mu2^2.
+    canonical order is the transposed one. `level` is mu2, or the number mu2^2; `mean` is 0 where it was taken out
+    (`centred`). `even`: whether E f''(z) may differ from zero.
     """
 
     function: Nonlinearity
@@ -121,14 +133,23 @@ class Feature(Node):
     deviation: sp.Rational
     linear: HermiteConstant | sp.Rational
     level: HermiteConstant | sp.Rational
+    mean: HermiteConstant | sp.Rational
+    centred: bool
+    even: bool
 
     def equivalent(self) -> Node:
-        """mu1 A + mu2 Z, Z of the residue's own variance."""
+        """mu0 1 1^T + mu1 A + mu2 Z, Z of the residue's own variance."""
         rest = Leaf(self.rows, self.cols, self.degree, self.residue, self.transposed)
         slope = self.linear.symbol if isinstance(self.linear, HermiteConstant) else self.linear
         terms: tuple[tuple[sp.Expr, Node], ...] = ((sp.S.One, rest),)
         if slope != 0:
             terms = ((slope / self.deviation, self.inner), *terms)
+        mean = self.mean.symbol if isinstance(self.mean, HermiteConstant) else self.mean
+        if mean != 0 and ONE in (self.rows, self.cols):
+            dim = self.rows if self.cols == ONE else self.cols
+            terms = (*terms, (mean, Leaf(self.rows, self.cols, self.degree, ones_name(dim), self.rows == ONE)))
+        elif mean != 0:
+            terms = (*terms, (sp.S.One, Ones(self.rows, self.cols, self.degree, mean)))
         return Sum(self.rows, self.cols, self.degree, terms)
 
     def residual(self) -> Gaussian:
@@ -138,8 +159,13 @@ class Feature(Node):
         return Gaussian(self.residue, *sides, variance)
 
     def constants(self) -> tuple[HermiteConstant, ...]:
-        """Those of mu1 and mu2 that are no rational numbers."""
-        return tuple(c for c in (self.linear, self.level) if isinstance(c, HermiteConstant))
+        """Those of mu0, mu1 and mu2 that are no rational numbers."""
+        return tuple(c for c in (self.mean, self.linear, self.level) if isinstance(c, HermiteConstant))
+
+
+def ones_name(dimension: str) -> str:
+    """The name of the vector 1 of a dimension, which counts as a Gaussian one: nothing else singles it out."""
+    return f"one_{dimension}"
 
 
 @dataclass(frozen=True)
@@ -160,6 +186,8 @@ class Model:
     symbols: tuple[sp.Symbol, ...] = ()
     features: tuple[Feature, ...] = ()  # one for every residue
     constants: tuple[HermiteConstant, ...] = ()  # of the features; their symbols are among `symbols`
+    ones: tuple[str, ...] = ()  # dimensions whose vector 1 occurs, in a function's mean
+    spiked: bool = False  # whether a mean has both sides large
 
     def gaussian(self, name: str) -> Gaussian | None:
         """The Gaussian matrix of that name, if it is one."""
@@ -396,16 +424,46 @@ def question(model: Model, value: sp.Expr, functionals: Mapping[sp.Symbol, Funct
         raise InputError(
             "expression", f"the value {how}, not of order one", "give variances such as 1/n, or divide by a dimension"
         )
-    features = tuple({f.residue: f for f in _features([f.matrix for f in used.values()])}.values())
+    every = _features([f.matrix for f in used.values()])
+    features = tuple({(f.residue, f.centred): f for f in every}.values())
     constants = tuple(dict.fromkeys(c for f in features for c in f.constants()))
+    ones = _ones(model, features)
     model = replace(
         model,
-        gaussians=model.gaussians + tuple(f.residual() for f in features),
+        gaussians=(
+            *model.gaussians,
+            *{f.residue: f.residual() for f in features}.values(),
+            *(Gaussian(ones_name(dim), dim, ONE, sp.S.One) for dim in ones),
+        ),
+        ones=ones,
+        spiked=any(f.mean != 0 and ONE not in (f.rows, f.cols) for f in features),
         symbols=model.symbols + tuple(c.symbol for c in constants),
         features=features,
         constants=constants,
     )
     return Question(model, sp.cancel(scaled_value), tuple(used.items()), text)
+
+
+def _ones(model: Model, features: Sequence[Feature]) -> tuple[str, ...]:
+    """The dimensions whose vector 1 occurs.
+
+    Errors: InputError where the terms of rank one that a function's even part makes by itself would count: its mean
+    over a row, c (|x|^2 - 1), meets another function's mean.
+    """
+    ones = tuple(dict.fromkeys(dim for f in features if f.mean != 0 for dim in (f.rows, f.cols) if dim != ONE))
+    taken = {g.name for g in model.gaussians} | {s.name for s in model.symbols}
+    for dim in ones:
+        if ones_name(dim) in taken:
+            raise InputError("expression", f"{ones_name(dim)} is needed for a function's mean", "choose another name")
+    for f in features:
+        if f.mean == 0 and f.even and ONE not in (f.rows, f.cols) and {f.rows, f.cols} & set(ones):
+            raise InputError(
+                "expression",
+                f"{f.function.name} has no mean but an even part, and something else has a mean: the means of single "
+                "rows, c_2 (|w|^2 - 1), are a term of rank one that would count",
+                "use centred(...) on the other side too, or leave this function's mean in",
+            )
+    return ones
 
 
 def _features(nodes: Sequence[Node]) -> tuple[Feature, ...]:

@@ -367,17 +367,12 @@ class _Reader:
         return self.feature(f, inner, centred)
 
     def feature(self, f: Nonlinearity, inner: mx.Node, centred: bool) -> mx.Node:
-        """f of a matrix, its mean zero or taken out."""
+        """f of a matrix, its mean taken out if it is to be."""
         assert self.model is not None
         assert self.features is not None
         at = entrywise.core(self.model, inner)
         g = f if at.deviation == 1 else nonlinearity(f.expr.subs(z, at.deviation * z), self.argument)
-        if not centred and entrywise.has_mean(g):
-            raise self.refusal(
-                f"{f.name} has a mean that is not zero: a term of rank one and of order sqrt(size) beyond all others",
-                "write centred(...) around it, the function less its mean",
-            )
-        return self.features.apply(f, g, inner, at)
+        return self.features.apply(f, g, inner, at, centred)
 
     def reciprocal(self, value: sp.Expr) -> sp.Expr:
         if value == 0:

@@ -66,9 +66,12 @@ class Pencil:
 def coefficient_field(question: mx.Question) -> Any:
     """The field of rational functions in the free symbols and the deterministic matrices (as symbols)."""
     laws = [matrix_symbol(name) for law in question.model.laws for name in law.names]
-    held = [*question.model.symbols, *laws]
+    held = [*question.model.symbols, *laws, *([EPSILON] if question.model.spiked else [])]
     # A field needs a generator; one that is never used does no harm.
     return FracField(held or [sp.Symbol("_")], sp.QQ)
+
+
+EPSILON = sp.Symbol("_eps")  # one over the size's root, of which means are multiples: zero in the end
 
 
 def matrix_symbol(name: str) -> sp.Symbol:
@@ -156,6 +159,17 @@ class _Builder:
             for j, y in iu.items():
                 self.add(k, j, None, y)
             return {k: one}, {k: -one}
+        if isinstance(node, mx.Ones):
+            left = mx.Leaf(node.rows, mx.ONE, node.degree, mx.ones_name(node.rows), False)
+            right = mx.Leaf(mx.ONE, node.cols, node.degree, mx.ones_name(node.cols), True)
+            (lu, lv), (ru, rv) = self.build(left), self.build(right)
+            k = self.block(mx.ONE, mx.ONE)
+            self.add(k, k, None, self.field.from_expr(EPSILON))
+            for i, x in lv.items():
+                self.add(i, k, None, -x)
+            for j, y in ru.items():
+                self.add(k, j, None, -self.field.from_expr(node.mean) * y)
+            return lu, rv
         if isinstance(node, mx.Feature):
             return self.build(node.equivalent())
         raise InputError("expression", f"a {type(node).__name__} is not understood", "use + - * .T inv tr")
@@ -189,8 +203,8 @@ class _Work:
             self.column[j].discard(i)
 
     def _number(self, c: Coefficient) -> bool:
-        """Whether a coefficient is free of deterministic matrices."""
-        if not self.model.laws:
+        """Whether a coefficient is free of deterministic matrices and of what is zero in the end."""
+        if not self.model.laws and not self.model.spiked:
             return True
         return all(
             all(power == 0 for power in monomial[self.numbers :])
@@ -203,8 +217,40 @@ class _Work:
         while True:
             while (pivot := self._pivot()) is not None:
                 self._eliminate(*pivot)
-            if not (self._subtract_rows() or self._subtract_columns()):
+            if not (self._subtract_rows() or self._subtract_columns() or self._divide()):
                 return
+
+    def _divide(self) -> bool:
+        """Divide a row or a column, free of Gaussian matrices, by the eps that all of it holds; False if none does."""
+        if not self.model.spiked:
+            return False
+        epsilon = self.field.from_expr(EPSILON)
+        for i, cells in self.row.items():
+            if cells and all(map(self._vanishing, cells.values())) and all(self._small(v[i]) for v in self.v if i in v):
+                for j in list(cells):
+                    self._store(i, j, {None: cells[j][None] / epsilon})
+                for v in self.v:
+                    if i in v:
+                        v[i] = v[i] / epsilon
+                return True
+        for j, members in self.column.items():
+            entries = [self.row[i][j] for i in members]
+            if entries and all(map(self._vanishing, entries)) and all(self._small(u[j]) for u in self.u if j in u):
+                for i in list(members):
+                    self._store(i, j, {None: self.row[i][j][None] / epsilon})
+                for u in self.u:
+                    if j in u:
+                        u[j] = u[j] / epsilon
+                return True
+        return False
+
+    def _vanishing(self, entry: Entry) -> bool:
+        return set(entry) == {None} and self._small(entry[None])
+
+    def _small(self, c: Coefficient) -> bool:
+        """Whether a coefficient is a multiple of eps."""
+        place = self.field.symbols.index(EPSILON)
+        return all(monomial[place] for monomial in c.numer.itermonoms())
 
     def _pivot(self) -> tuple[int, int] | None:
         best: tuple[int, int, int] | None = None
@@ -270,6 +316,8 @@ class _Work:
                 parts[i] = {(j, key): c for j, entry in cells.items() for key, c in entry.items() if key is not None}
                 if fed:
                     parts[i].update({(-1 - k, "v"): v[i] for k, v in enumerate(self.v) if i in v})
+                if not all(self._number(c) for c in parts[i].values()):  # no division by what may be zero
+                    parts[i] = {}
             # Fed rows come first, so that what is replaced by a combination is rather a row that is not fed.
             order = sorted(parts, key=lambda i: not any(i in v for v in self.v))
             found = [
@@ -294,6 +342,8 @@ class _Work:
                 parts[j] = {(i, key): c for i in members for key, c in self.row[i][j].items() if key is not None}
                 if read:
                     parts[j].update({(-1 - k, "u"): u[j] for k, u in enumerate(self.u) if j in u})
+                if not all(self._number(c) for c in parts[j].values()):
+                    parts[j] = {}
             order = sorted(parts, key=lambda j: not any(j in u for u in self.u))
             found = [
                 pair for pair in _dependencies(order, parts, self.col_dim, self.field) if self._affine(pair[1], parts)

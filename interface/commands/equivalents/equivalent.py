@@ -255,8 +255,8 @@ def equivalent(
     (L_0 - S(G)) G = I, the operator-valued Dyson equation of a linearisation u L^-1 v of the expression.
     Valid for: sums, products, transposes and inverses of Gaussian matrices with iid entries (or symmetric ones), of
     deterministic symmetric matrices that commute, and of scalars; functions applied entrywise to X*W with entries of
-    size one, tanh(X*W), replaced by mu1 X W + mu2 Z (centred(relu(X*W)): less the mean); `tr` (normalised) or a 1 x 1
-    form outside. All sizes grow together; a dimension 1 is one. An inverse must exist where the Gaussian matrices
+    size one, tanh(X*W) or relu(X*(W0 + u*a.T)), replaced by mu0 1 1^T + mu1 X W + mu2 Z (centred(relu(X*W)): less the
+    mean); `tr` (normalised) or a 1 x 1 form outside. All sizes grow together; a dimension 1 is one. An inverse must exist where the Gaussian matrices
     vanish.
     Shapes/units: sizes are relative, variances are expressions in the dimensions (1/n).
     Accuracy: the solution is enclosed (interval Newton) and its branch certain: the one solution at which the map
@@ -345,15 +345,21 @@ def _feature_note(feature: Feature) -> str:
     from bulkedge.theory.equivalents.matrix_expression import HermiteConstant
 
     parts = []
-    for name, c in (("mu1", feature.linear), ("mu2", feature.level)):
+    for name, c in (("mu0", feature.mean), ("mu1", feature.linear), ("mu2", feature.level)):
+        if c == 0:
+            continue
         if isinstance(c, HermiteConstant):
             parts.append(f"{c.name} = {short(float(entrywise.enclosed(c, 64).mid()), 12)}")
         else:
             parts.append(f"{name}{'^2' if name == 'mu2' else ''} = {c}")
     inner = "A" if feature.deviation == 1 else f"A/({feature.deviation})"
+    less = " less its mean" if feature.centred else ""
+    mean = "" if feature.mean == 0 else "mu0 1 1^T + "
+    outliers = "; the few outliers that its even part makes by itself are not in it" if feature.even else ""
+    if mean and "1" not in (feature.rows, feature.cols):
+        outliers = "; its mean is taken as infinitely beyond the rest (they differ by a factor of order 1/size)"
     return (
-        f"{feature.function.name} of A less its mean: mu1 {inner} + mu2 {feature.residue}, {', '.join(parts)}; "
-        "the few outliers that its even part makes by itself are not in it"
+        f"{feature.function.name} of A{less}: {mean}mu1 {inner} + mu2 {feature.residue}, {', '.join(parts)}{outliers}"
     )
 
 

@@ -119,7 +119,8 @@ def test_sympy_and_arrays_and_the_program() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("tr(relu(X*W)*relu(X*W).T)/N", "mean that is not zero"),
+        ("tr(relu(X*W)*relu(X*W).T)/N", "outside an inverse"),
+        ("let F = centred(relu(X*W)); let y = relu(X*b); y.T*inv(F*F.T/n + s)*y/n", "no mean but an even part"),
         ("tr(tanh(X*X.T))", "no product of two"),
         ("tr(tanh(X*W*V)*X.T)", "no product of two"),
         ("tr(tanh(tanh(X*W)*V)*X.T)", "no product of two"),
@@ -138,7 +139,7 @@ def test_sympy_and_arrays_and_the_program() -> None:
 def test_refused(text: str, said: str) -> None:
     extra = ("V: N x d, 1/N", "W2: d x N, 1/d", "b: d x 1, 1/d", "a: n x 1, 1/n")
     with pytest.raises(InputError, match=said):
-        typed(text.replace("X*V", "X*V2"), (*extra, "V2: d x N, 1"), positive="s")
+        assert typed(text.replace("X*V", "X*V2"), (*extra, "V2: d x N, 1"), positive="s").system
 
 
 def test_a_spectrum_needs_rational_constants() -> None:
@@ -146,6 +147,47 @@ def test_a_spectrum_needs_rational_constants() -> None:
         bulkedge.equivalent("tr(inv(z - tanh(X*W)*tanh(X*W).T/n))", DECLARED, size=SIZE, spectrum="z")
     found = bulkedge.equivalent("tr(inv(z - He(3,X*W).T*He(3,X*W)/n))", DECLARED, size="n=2,d=1,N=1", spectrum="z")
     assert found.edges() == pytest.approx((6 * (1 - 0.5**0.5) ** 2, 6 * (1 + 0.5**0.5) ** 2), rel=1e-12)
+
+
+STEP = (
+    "let W = W0 + eta*m*Xs.T*{1}(Xs*b)/k*a.T; let F = {0}(X*W); let y = {1}(X*b); let h = inv(F.T*F/n + lam)*F.T*y/n;"
+    "let r = {1}(Xt*b) - {0}(Xt*W)*h; r.T*r/t"
+)
+DECLARED_STEP = ["X: n x d, 1", "W0: d x N, 1/d", "Xs: k x d, 1", "Xt: t x d, 1", "b: d x 1, 1/d", "a: N x 1, 1/N"]
+
+
+@pytest.mark.parametrize(
+    ("activation", "link"), [("relu", "relu"), ("tanh", "relu"), ("softplus", "tanh"), ("relu", "tanh")]
+)
+def test_risk_after_a_step_with_means(activation: str, link: str) -> None:
+    """O3 with mean, to 12 digits: features, targets and test set typed as the functions themselves."""
+    found = bulkedge.risk(activation, link, samples="3", width="2", ridge=".1", step="2", batch="3/2")
+    slope = float(hermite.coefficient(nonlinearity(activation), 1).enclosure)
+    model = declare(DECLARED_STEP, size="n=3,d=1,N=2,t=1/2,k=3/2", positive="lam,eta,m")
+    e = read(STEP.format(activation, link), model)
+    assert value(e, f"lam=1/10,eta=2,m={exact(slope)}") == pytest.approx(float(found.test), rel=1e-12)
+
+
+def test_training_error_of_features_with_a_mean() -> None:
+    """An activation's mean fits the label's: their variances count (O3), and nothing depends on the mean itself."""
+    text = "let F = {}; let y = relu(X*b); let t = y - F*inv(F.T*F/n + lam)*F.T*y/n; t.T*t/n"
+    found = value(typed(text.format("relu(X*W)"), ("b: d x 1, 1/d",), positive="lam"), "lam=1/10")
+    relu = nonlinearity("relu")
+    constants = Constants(0.5, float(hermite.parseval_tail(relu, 1)) ** 0.5, 0.0, 0.5, 0.0)
+    closed = ridge_risk(
+        Constants(0.5, constants.mu2, 0.0, 0.5, constants.mu2), psi1=3.0, psi2=2.0, lam=0.1, eta=0.0, alpha=1.0, noise=0
+    )
+    assert found == pytest.approx(float(closed.train), rel=1e-12)
+    flat = value(typed(text.format("tanh(X*W)"), ("b: d x 1, 1/d",), positive="lam"), "lam=1/10")
+    assert flat > found + 0.05  # nothing fits the mean there
+
+
+def test_a_mean_drawn_as_it_is() -> None:
+    """The real ReLU of X W, its mean left in, at three sizes; the equivalent with another residue of the target is refuted."""
+    text = "let F = relu(X*W); let y = relu(X*b); tr(y.T*inv(F*F.T/n + 1/9)*y)/tr(y.T*y)"
+    check = expression_check("U1.relu", typed(text, ("b: d x 1, 1/d",)), {}, 30, 60, 0.2, "Z_2")
+    outcome = run_check(check, Runner())
+    assert (outcome.verdict, outcome.control) == (Verdict.CONFIRMED, Verdict.REFUTED)
 
 
 def test_drawn_with_the_function_itself() -> None:
