@@ -183,7 +183,7 @@ def test_training_error_of_features_with_a_mean() -> None:
 
 
 def test_a_mean_drawn_as_it_is() -> None:
-    """The real ReLU of X W, its mean left in, at three sizes; the equivalent with another residue of the target is refuted."""
+    """The real ReLU of X W, its mean left in, at three sizes; another residue of the target is refuted."""
     text = "let F = relu(X*W); let y = relu(X*b); tr(y.T*inv(F*F.T/n + 1/9)*y)/tr(y.T*y)"
     check = expression_check("U1.relu", typed(text, ("b: d x 1, 1/d",)), {}, 30, 60, 0.2, "Z_2")
     outcome = run_check(check, Runner())
