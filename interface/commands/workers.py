@@ -17,7 +17,6 @@ MAX_JOBS = 1024  # processes of one machine
 
 
 _JOBS = Count("worker processes; the numbers do not depend on it", "J", low=1, high=MAX_JOBS, group="workers and store")
-Jobs = Annotated[Numeric, _JOBS]
 EveryCore = Annotated[Numeric, dataclasses.replace(_JOBS, typed=str(min(os.cpu_count() or 1, MAX_JOBS)))]
 Cluster = Annotated[
     str | None,

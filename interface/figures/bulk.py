@@ -30,17 +30,18 @@ def _law() -> tuple[Figure, Table]:
         values = np.linalg.eigvalsh(data.T @ data / SIZE) if p <= SIZE else np.linalg.eigvalsh(data @ data.T / SIZE)
         law = MarchenkoPastur(ratio)
         lower, upper = law.edges
-        grid = np.linspace(lower, upper, 201)[1:-1]
+        # To the very edges, where the density rises like a root: more points there.
+        grid = lower + (upper - lower) * np.sin(np.linspace(0, np.pi / 2, 201)) ** 2
         density = law.pdf(grid)
         heights, edges = np.histogram(values, bins=40, range=(lower, upper))
         shown = heights / (p * np.diff(edges))
         axes.stairs(shown, edges, fill=True, alpha=0.3, color=PALETTE[index])
-        axes.plot(grid, density, **line(index), label=f"p/n = {ratio:g}")
+        axes.plot(grid, density, **line(index), label=f"$p/n$ = {ratio:g}")
         rows += [
             (f"{ratio:g}", "simulated", repr(float(x)), repr(float(y))) for x, y in zip(edges, shown, strict=False)
         ]
         rows += [(f"{ratio:g}", "law", repr(float(x)), repr(float(y))) for x, y in zip(grid, density, strict=True)]
-    axes.set_xlabel("eigenvalue")
+    axes.set_xlabel(r"eigenvalue $\lambda$")
     axes.set_ylabel("density")
     axes.set_xlim(left=0)
     axes.legend()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,9 +21,8 @@ STEPS = ("1", "3", "6")
 WIDTHS = ("1/4", "1", "4", "8")
 
 
-def _gain() -> tuple[Figure, Table]:
+def step_gain(size: int = DIM, runs: int = RUNS) -> tuple[Figure, Table]:
     """Left: the gain against eta for three batches, with the limits of a large step. Right: against N/d."""
-    import functools
     from fractions import Fraction
 
     from bulkedge.numerics.risk.gain import gain
@@ -39,13 +39,13 @@ def _gain() -> tuple[Figure, Table]:
 
     def simulated(**values: str) -> Estimate:
         trial = functools.partial(risk_trial, **SETTING, **values, test=2000)  # type: ignore[arg-type]  # all are text
-        return Estimate.from_samples([r["gain"] for r in runner.run(trial, (DIM,), RUNS)[DIM]])
+        return Estimate.from_samples([r["gain"] for r in runner.run(trial, (size,), runs)[size]])
 
     figure, (left, right) = new_figure(8.4, 3.4, ncols=2)
     rows: list[tuple[str, ...]] = []
     etas = np.linspace(0, 8, 81)
     for index, batch in enumerate(BATCHES):
-        alpha, label = float(Fraction(batch)), f"n1/d = {batch}"
+        alpha, label = float(Fraction(batch)), f"$n_1/d$ = {batch}"
         found = gain(c, **fixed, psi2=1.5, eta=etas, alpha=alpha, noise=noise)
         left.plot(etas, found.gain, **line(index), label=label)
         left.plot([7.2, 8], [float(found.largest[0])] * 2, color="0.4", linewidth=0.8)
@@ -71,7 +71,7 @@ def _gain() -> tuple[Figure, Table]:
     left.axhline(0, color="0.4", linewidth=0.8)
     left.set_xlabel(r"step size $\eta$")
     left.set_ylabel("gain over random features")
-    right.set_xlabel("N/d")
+    right.set_xlabel("$N/d$")
     for axes in (left, right):
         axes.legend(fontsize=7.5)
     return figure, Table(("curve", "kind", "x", "gain", "standard error"), tuple(rows))
@@ -85,6 +85,7 @@ FIGURES = (
         "noise 1/5; left N/d = 3/2 (short grey lines: the limit of a large step), right eta = 3, n1/d = 2. "
         f"{RUNS} networks at d = {DIM}, seed {SEED}. At eta = 6 (sqrt N = 10) a network learns more than the linear "
         "part, which the limit of fixed eta does not know.",
-        _gain,
+        step_gain,
+        functools.partial(step_gain, 32, 10),
     ),
 )

@@ -41,9 +41,10 @@ def _spectrum() -> tuple[Figure, Table]:
         axes.set_title(
             rf"$\eta$ = {step}, $\theta$ = {short(theta, 3)}, threshold {short(model.threshold, 3)}", fontsize=9
         )
-        axes.set_xlabel("singular value of W1")
+        axes.set_xlabel("singular value of $W_1$")
         axes.legend(loc="upper center", fontsize=7.5)
-        grid = np.linspace(*law.edges, 201)[1:-1]
+        lower, upper = law.edges
+        grid = lower + (upper - lower) * np.sin(np.linspace(0, np.pi / 2, 201)) ** 2  # to the very edges
         rows += [(str(step), "simulated", repr(float(s)), "", "") for s in values]
         rows += [
             (str(step), "law", repr(float(x)), "", repr(float(y))) for x, y in zip(grid, law.pdf(grid), strict=True)

@@ -6,6 +6,7 @@ error bars, and the exact curve or floor.
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -60,10 +61,16 @@ def alignment(
     """Squared overlap of the top eigenvector of the kernel matrix with Y2, n = ratio d samples (G8)."""
     from bulkedge.numerics.kernels.spiked_kernel import alignment_trial
     from bulkedge.numerics.kernels.spiked_spectrum import sector
+    from bulkedge.numerics.trials.estimate import Estimate
+    from bulkedge.numerics.trials.runner import Request, current_runner
 
     figure, axes = new_figure(6.4, 4.0)
     rows: Rows = []
     exponents: tuple[float | None, ...] = (0.9, 0.7, 0.5, 0.3, None)
+    runner = current_runner(SEED)
+    drawn = {e: functools.partial(alignment_trial, exponent=e, ratio=ratio) for e in exponents}
+    # All through one pool: the largest first.
+    runner.gather(Request(f, (d,), count) for f in drawn.values() for d, count in zip(dimensions, trials, strict=True))
     for index, exponent in enumerate(exponents):
         name = "k0" if exponent is None else f"B = 5 d^{exponent:g}"
         if exponent is not None:
@@ -75,10 +82,9 @@ def alignment(
             rows += [("published", name, str(d), repr(v), "") for d, v in zip(dimensions, published, strict=True)]
         simulated = []
         for d, count in zip(dimensions, trials, strict=True):
-            generator = np.random.default_rng([SEED, d, index])
-            simulated.append(
-                _estimate([alignment_trial(generator, d, exponent, ratio)["overlap2"] for _ in range(count)])
-            )
+            results = runner.run(drawn[exponent], (d,), count)[d]
+            found = Estimate.from_samples([r["overlap2"] for r in results])
+            simulated.append((found.value, found.stderr))
         means, errors = zip(*simulated, strict=True)
         label = "k0: simulated" if exponent is None else None
         axes.errorbar(dimensions, means, errors, capsize=2, label=label, linestyle="none", **points(index))
@@ -86,8 +92,8 @@ def alignment(
     axes.plot([], [], "o", color="0.4", markersize=4, label=f"filled: simulated, n = {ratio:g} d")
     axes.plot([], [], **OPEN | {"marker": "o", "color": "0.4", "markersize": 4}, label="open: published (read off)")
     axes.set_xscale("log")
-    axes.set_xlabel("dimension d")
-    axes.set_ylabel("squared overlap with Y2")
+    axes.set_xlabel("dimension $d$")
+    axes.set_ylabel("squared overlap with $Y_2$")
     axes.set_ylim(top=0.35)  # room for the legend
     axes.legend(fontsize=7.5, ncols=2, loc="upper right")
     return figure, Table(("curve", "kernel", "d", "value", "standard error"), tuple(rows))
@@ -172,10 +178,10 @@ def approximation(
         both[1].plot([], [], **line(index), label=f"d = {dimension}")
     for marker, name in (("o", "as printed"), ("v", "to third order")):
         both[0].plot([], [], marker, color="0.4", markersize=4, label=name)
-    for axes, title in zip(both, ("largest eigenvalue", "overlap with Y2 from tau"), strict=True):
+    for axes, title in zip(both, ("largest eigenvalue", r"overlap with $Y_2$ from $\tau$"), strict=True):
         axes.set_xscale("log")
         axes.set_yscale("log")
-        axes.set_xlabel("B/(A d)")
+        axes.set_xlabel("$B/(A d)$")
         axes.set_ylabel("relative error")
         axes.set_title(title, fontsize=9)
         axes.legend(fontsize=7.5)
@@ -205,17 +211,21 @@ def skipping(
     """Ridge risks of untrained, trained, averaged and conditional features over step sizes eta = e d (G9)."""
     from bulkedge.numerics.risk.skipping import risks
     from bulkedge.numerics.steps.covariance import Step
+    from bulkedge.numerics.trials.estimate import Estimate
+    from bulkedge.numerics.trials.runner import Request, current_runner
 
     figure, axes = new_figure()
     rows: Rows = []
     names = ("untrained", "trained", "conditional", "averaged")
     found: dict[str, list[tuple[float, float]]] = {name: [] for name in names}
-    for e in steps:
-        generator = np.random.default_rng([SEED, round(100 * e)])
-        step = Step("relu", "tanh(2*z)", 2.0, 2.0, e, 1.0, 0.1)
-        results = [risks(generator, size, step) for _ in range(trials)]
+    runner = current_runner(SEED)
+    drawn = [functools.partial(risks, step=Step("relu", "tanh(2*z)", 2.0, 2.0, e, 1.0, 0.1)) for e in steps]
+    runner.gather(Request(trial, (size,), trials) for trial in drawn)
+    for trial in drawn:
+        results = runner.run(trial, (size,), trials)[size]
         for name in names:
-            found[name].append(_estimate([r[name] for r in results]))
+            mean = Estimate.from_samples([r[name] for r in results])
+            found[name].append((mean.value, mean.stderr))
     for index, name in enumerate(names):
         means, errors = zip(*found[name], strict=True)
         axes.errorbar(steps, means, errors, capsize=2, label=name, **line(index) | points(index))
@@ -223,7 +233,7 @@ def skipping(
     axes.set_xscale("log")
     axes.set_xticks(steps, [f"{e:g}" for e in steps])
     axes.minorticks_off()
-    axes.set_xlabel("eta/d")
+    axes.set_xlabel(r"$\eta/d$")
     axes.set_ylabel("test error")
     axes.legend()
     return figure, Table(("features", "eta/d", "test error", "standard error"), tuple(rows))
@@ -236,6 +246,7 @@ FIGURES = (
         "Lines: exact. A = 1.2, B = 5 d^e, ReLU, x ~ N(0, I_d); n = 2 d samples (the paper does not say), 20 draws "
         f"at d = 50 to 2 at d = 3200, seed {SEED}; bars: one standard error. The paper's values are squared overlaps.",
         alignment,
+        functools.partial(alignment, DIMENSIONS[:4], (8, 8, 6, 4)),
     ),
     Picture(
         "F.generalisation",
@@ -245,6 +256,7 @@ FIGURES = (
         "ridge, or (with biases) one epoch of Adam (the paper does not state its other settings); 10 to 2 draws, "
         f"seed {SEED}.",
         generalisation,
+        functools.partial(generalisation, SAMPLES[:4], (3, 3, 2, 2), 150),
     ),
     Picture(
         "F.approximation",
@@ -261,5 +273,6 @@ FIGURES = (
         "given the batch do as well as trained ones; those of the batch-averaged Gamma know w* itself and do better "
         "than any training on this batch.",
         skipping,
+        functools.partial(skipping, 80, 6),
     ),
 )

@@ -39,17 +39,17 @@ def _phases() -> tuple[Figure, Table]:
         shading="nearest",
         rasterized=True,
     )
-    bar = figure.colorbar(shade, ax=axes, ticks=range(SHOWN + 1), label="new outliers Lambda")
-    bar.ax.set_yticklabels([*map(str, range(SHOWN)), f">= {SHOWN}"])
+    bar = figure.colorbar(shade, ax=axes, ticks=range(SHOWN + 1), label=r"new outliers $\Lambda$")
+    bar.ax.set_yticklabels([*map(str, range(SHOWN)), rf"$\geq {SHOWN}$"])
     for k, line in enumerate(boundary_lines(SHOWN), start=1):
         ends = [float(line.rhs.subs(s.alpha1, x)) for x in (0, 0.5)]
         axes.plot([0, 0.5], ends, color="white", linewidth=1.6 if k == 1 else 0.6)
-    axes.text(0.13, 0.31, "alpha1 + alpha2 = 1/2", color="white", rotation=-40, fontsize=7)
+    axes.text(0.13, 0.31, r"$\alpha_1 + \alpha_2 = 1/2$", color="white", rotation=-40, fontsize=7)
     axes.grid(visible=False)
     axes.set_xlim(0, 0.5)
     axes.set_ylim(0, 0.5)
-    axes.set_xlabel("alpha1 (first step N^alpha1)")
-    axes.set_ylabel("alpha2 (second step N^alpha2)")
+    axes.set_xlabel(r"$\alpha_1$ (first step $N^{\alpha_1}$)")
+    axes.set_ylabel(r"$\alpha_2$ (second step $N^{\alpha_2}$)")
     rows = tuple(
         (str(x), str(y), str(int(counts[j, i])), str(int(counts[j, i]) + 1))
         for j, y in enumerate(points)
@@ -71,18 +71,19 @@ def _spectrum() -> tuple[Figure, Table]:
     values = np.linalg.svd(W, compute_uv=False)
     predicted = sorted(predicted_outliers(THREE.matrix(SIZE, 3), 1.0).positions, reverse=True)
     law = MarchenkoPastur(1.0).singular_values()
-    grid = np.linspace(*law.edges, 201)[1:-1]
+    lower, upper = law.edges
+    grid = lower + (upper - lower) * np.sin(np.linspace(0, np.pi / 2, 201)) ** 2  # to the very edges
     density = law.pdf(grid)
     figure, both = new_figure(6.4, 3.4, ncols=2, sharey=True, width_ratios=(4, 1))
     heights, edges = np.histogram(values, bins=np.arange(0, 14.01, 0.1))
     shown = heights / (SIZE * np.diff(edges))
     for axes in both:
-        axes.stairs(shown, edges, fill=True, alpha=0.35, color=PALETTE[0], label="singular values of W2")
-        axes.plot(grid, density, color=PALETTE[1], label="law of W0")
+        axes.stairs(shown, edges, fill=True, alpha=0.35, color=PALETTE[0], label="singular values of $W_2$")
+        axes.plot(grid, density, color=PALETTE[1], label="law of $W_0$")
         for index, position in enumerate(predicted):
             label = None if index else "predicted outliers"
             axes.axvline(position, color=PALETTE[2], linestyle="--", linewidth=1.2, label=label)
-        axes.plot(values[:3], [0.015] * 3, "v", color=PALETTE[0], markersize=5, label="the outliers of W2")
+        axes.plot(values[:3], [0.015] * 3, "v", color=PALETTE[0], markersize=5, label="the outliers of $W_2$")
         axes.set_xlabel("singular value" if axes is both[0] else "")
     for axes, position, value in zip((both[0], both[0], both[1]), predicted[::-1], values[2::-1], strict=True):
         text = f"predicted {short(position)}\nfound {short(value)}"

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import contextvars
 import functools
 import io
 import os
 import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -38,18 +42,92 @@ STYLE = {
 }
 
 
+@dataclass(frozen=True)
+class Look:
+    """How figures are drawn inside `looking`: their width in inches, settings beside the house style, given axes."""
+
+    width: float | None = None
+    style: Mapping[str, Any] = field(default_factory=dict)
+    axes: Any = None
+
+
+_LOOK: contextvars.ContextVar[Look] = contextvars.ContextVar("look", default=Look())  # noqa: B039 -- a frozen value
+
+
+@contextlib.contextmanager
+def looking(width: float | None = None, style: str | Mapping[str, Any] | None = None, ax: Any = None) -> Iterator[None]:
+    """Inside this block figures are `width` inches wide, in a style of matplotlib's beside ours, or drawn onto `ax`.
+
+    `style`: the name of a style ("grayscale"), a .mplstyle file, or a mapping of settings. `ax`: axes, or a sequence of
+    them for a picture of several panels.
+    Errors: InputError for a width, style or axes that are not usable.
+    """
+    import matplotlib
+
+    token = _LOOK.set(Look(width, style_settings(style), ax))
+    try:
+        with matplotlib.rc_context(dict(_LOOK.get().style)):
+            yield
+    finally:
+        _LOOK.reset(token)
+
+
+def style_settings(style: str | Mapping[str, Any] | None) -> dict[str, Any]:
+    """The settings of a style by name, file or mapping.
+
+    Errors: InputError for a style that matplotlib does not know.
+    """
+    import warnings
+
+    import matplotlib
+    import matplotlib.style as styles
+
+    if style is None:
+        return {}
+    if not isinstance(style, str):
+        return dict(style)
+    try:
+        with warnings.catch_warnings(), matplotlib.rc_context():
+            warnings.simplefilter("ignore")  # of settings that a style may not hold
+            if style in styles.library:
+                return dict(styles.library[style])
+            return dict(matplotlib.rc_params_from_file(style, use_default_template=False))
+    except (OSError, ValueError) as error:
+        reason = f"{style!r} is no style of matplotlib's and no file of one ({type(error).__name__})"
+        raise InputError("style", reason, "give a name as 'grayscale' or a .mplstyle file") from None
+
+
 def new_figure(width: float = 5.2, height: float = 3.4, **subplots: Any) -> tuple[Figure, Any]:
-    """A figure in the house style and its axes (as pyplot.subplots); no display and no global state is touched."""
+    """A figure in the house style and its axes (as pyplot.subplots); no display and no global state is touched.
+
+    Inside `looking` its width, style or axes are those given there.
+    Errors: InputError for given axes that are not as many as the picture has panels.
+    """
     import matplotlib
     from cycler import cycler
     from matplotlib.figure import Figure
 
-    style = {**STYLE, "axes.prop_cycle": cycler(color=PALETTE)}
+    look = _LOOK.get()
+    if look.axes is not None:
+        return _given(look.axes, subplots.get("nrows", 1) * subplots.get("ncols", 1))
+    style = {**STYLE, "axes.prop_cycle": cycler(color=PALETTE), **look.style}
+    if look.width is not None:
+        width, height = look.width, height * look.width / width
     with matplotlib.rc_context(style):
         figure = Figure(figsize=(width, height))
         axes = figure.subplots(**subplots)
     vars(figure)["_repr_svg_"] = functools.partial(_svg, figure)  # notebooks show it, whatever their backend
     return figure, axes
+
+
+def _given(axes: Any, panels: int) -> tuple[Figure, Any]:
+    import numpy as np
+
+    flat = np.atleast_1d(np.asarray(axes, dtype=object)).ravel()
+    if len(flat) != panels or not all(hasattr(x, "plot") and hasattr(x, "figure") for x in flat):
+        some = "one axes" if panels == 1 else f"{panels} axes, one for each panel"
+        raise InputError("ax", f"{len(flat)} are given where the picture has {panels}", f"give {some}")
+    return flat[0].figure, flat[0] if panels == 1 else flat
 
 
 def _svg(figure: Figure) -> str:

@@ -23,7 +23,8 @@ class RichProgress:
         self._shown = sys.stderr is not None and sys.stderr.isatty()
         self._progress = Progress(*columns, console=console, transient=True, disable=not self._shown)
         self._task = self._progress.add_task("", total=0)
-        self._begun = self._next = time.monotonic()
+        self._made = self._begun = time.monotonic()
+        self._next = self._made + FIRST
         self._what, self._done, self._total = "", 0, 0
 
     def __enter__(self) -> Self:
@@ -36,6 +37,14 @@ class RichProgress:
     ) -> None:
         if self._shown:  # rich before 13.4 ends even a disabled display with an empty line
             self._progress.stop()
+
+    def say(self, text: str) -> None:
+        """A line that stays: something is finished."""
+        if self._shown:
+            self._progress.console.print(text, highlight=False, markup=False)
+        elif sys.stderr is not None and time.monotonic() >= self._made + FIRST:
+            with contextlib.suppress(OSError, ValueError):
+                print(text, file=sys.stderr, flush=True)
 
     def start(self, what: str, total: int) -> None:
         """`total` trials of `what` are about to run."""

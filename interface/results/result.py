@@ -83,6 +83,20 @@ class Result:
         """The picture of the result, or None where there is no curve."""
         return None
 
+    def plot(self, ax: Any = None) -> Figure:
+        """The picture, drawn onto `ax` (matplotlib's axes; a list of them for several panels) or as a new figure.
+
+        Errors: InputError for a result without a curve, and for axes that are not as many as the picture's panels.
+        """
+        from bulkedge.results.plotting import looking
+        from bulkedge.theory.numbers.errors import InputError
+
+        with looking(ax=ax):
+            figure = self.figure()
+        if figure is None:
+            raise InputError("plot", f"this result of {self.command} has no curve", "plot one over a range")
+        return figure
+
     @property
     def exit_status(self) -> int:
         """0 fine; 1 a check failed; 3 the digits asked for were not reached."""

@@ -6,7 +6,7 @@ import difflib
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar
 
-from bulkedge.arguments import Argument, File, Progress, read
+from bulkedge.arguments import Argument, File, Flag, Numeric, Progress, Real, read
 from bulkedge.commands import workers
 from bulkedge.results.result import Result, Table
 
@@ -39,15 +39,21 @@ def figure(
     name: Annotated[str | None, Argument("a figure, or the beginning of several names", "NAME", place=True)] = None,
     *,
     out: Annotated[str | None, File("draw to this folder (without it the figures are listed)", "DIR")] = None,
-    jobs: workers.Jobs = 1,
+    quick: Annotated[bool, Flag("drafts in about a minute: fewer and smaller trials, said in the caption")] = False,
+    width: Annotated[Numeric | None, Real("of the pictures, in inches", "INCHES", low=1, high=40)] = None,
+    style: Annotated[
+        str | None, Argument("a style of matplotlib's or a .mplstyle file, beside the house style", "NAME")
+    ] = None,
+    titled: Annotated[bool, Flag("with title and setting in the picture (they are in NAME.txt and NAME.tex)")] = False,
+    jobs: workers.EveryCore = 1,
     store: workers.KeptIn = None,
     cluster: workers.Cluster = None,
     progress: Progress | None = None,
 ) -> FigureResult:
-    """List the figures, or draw them: NAME.pdf, NAME.svg, and the data as NAME.csv.
+    """List the figures, or draw them: NAME.pdf, NAME.svg, the data as NAME.csv, the caption as NAME.txt and NAME.tex.
 
-    `name` is a figure's name, or the beginning of several ("F" for all of paper F); all figures without it. Trials go
-    through the same workers and store as `check`'s.
+    Each figure's files appear when it is finished. `name` is a figure's name, or the beginning of several ("F" for all of paper F); all figures without it. Trials go
+    through the same workers and store as `check`'s; a run that was interrupted goes on from the store.
     Errors: InputError for an unknown name, unusable workers, a folder or a store that cannot be written; nothing is
     half-written.
 
@@ -59,6 +65,8 @@ def figure(
     asked = read(figure, locals())
     from bulkedge.figures import figures
     from bulkedge.results.output import output_folder
+    from bulkedge.results.plotting import looking
+    from bulkedge.results.progress import RichProgress
     from bulkedge.theory.functions.parse import shorten
     from bulkedge.theory.numbers.errors import InputError
 
@@ -73,8 +81,13 @@ def figure(
         raise InputError("NAME", f"unknown figure {(name or '')[:40]!r}", hint)
     files: dict[str, tuple[str, ...]] = {}
     workers.check_address(cluster)
+    look = looking(None if asked.width is None else float(asked.width), asked.style)
     if out is not None:
-        with output_folder(asked.out) as folder, workers.workers(asked.jobs, cluster, asked.store, progress):
-            files = {f.name: f.write(folder) for f in chosen}
+        with look, workers.workers(asked.jobs, cluster, asked.store, progress):
+            for number, f in enumerate(chosen, start=1):
+                with output_folder(asked.out) as folder:  # one by one: what is finished stays, whatever comes after
+                    files[f.name] = f.write(folder, quick=asked.quick, titled=asked.titled)
+                if isinstance(progress, RichProgress):
+                    progress.say(f"{f.name} is written, {number} of {len(chosen)}")
     rows = tuple((f.name, f.title, f.setting, files.get(f.name, ())) for f in chosen)
     return FigureResult(asked.inputs, "", (), (), rows)

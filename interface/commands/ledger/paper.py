@@ -57,7 +57,7 @@ def paper(
     ledger: Annotated[bool, Flag("leave the checks out (they take a few minutes)")] = True,
     store: workers.KeptIn = None,
     seed: Seed = 0,
-    jobs: workers.Jobs = 1,
+    jobs: workers.EveryCore = 1,
     cluster: workers.Cluster = None,
     progress: Progress | None = None,
 ) -> PaperResult:

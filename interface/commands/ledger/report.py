@@ -54,7 +54,7 @@ def report(
     *,
     full: Annotated[bool, Flag("more trials and larger sizes")] = False,
     seed: Seed = 0,
-    jobs: workers.Jobs = 1,
+    jobs: workers.EveryCore = 1,
     store: workers.KeptIn = None,
     cluster: workers.Cluster = None,
     progress: Progress | None = None,
