@@ -48,6 +48,7 @@ from bulkedge.numerics.steps import (
     adam,
     alignment,
     covariance,
+    feature_spikes,
     gradient,
     network,
     second_step,
@@ -674,6 +675,15 @@ def test_anderson_solves_an_affine_equation_at_once(rng):
         x.append(M @ x[-1] + c)
     found = conditional.anderson(x, [M @ v + c for v in x])
     assert found == pytest.approx(np.linalg.solve(np.eye(2) - M, c), abs=1e-6)
+
+
+@laws
+@given(st.floats(0.5, 20), st.floats(0.01, 10))
+def test_a_spike_through_a_flat_bulk(strength, level):
+    """All singular values equal: s^2 - x^2 = theta s."""
+    expected = (strength + np.sqrt(strength**2 + 4 * level**2)) / 2
+    found = feature_spikes.through_bulk(strength, np.full(7, level))
+    assert found == pytest.approx(expected if expected > level * 1.0001 else level, rel=1e-9)
 
 
 @settings(max_examples=2, deadline=None)

@@ -230,9 +230,9 @@ FIGURES = (
     Picture(
         "M.spikes",
         "Spikes of the feature matrix",
-        f"Points: simulated, two standard errors of {NETWORKS} networks. Lines at the left: predicted, the singular values of "
-        "the entries' means carried through the bulk (one or two per cent low: the left directions are not free of the "
-        "bulk). Centred softplus network, link tanh(z) + He_2(z)/4, noise 1/10, "
+        f"Points: simulated, two standard errors of {NETWORKS} networks. Lines at the left: predicted, the singular "
+        "values of the entries' means carried through the bulk (one or two per cent low: the left directions are not "
+        "free of the bulk). Centred softplus network, link tanh(z) + He_2(z)/4, noise 1/10, "
         f"d = N = n = {SIZE}, unit-norm rows, seed 2026. p_k: the left directions of the reading full, "
         "orthonormalised; c_3(softplus) = 0 removes the third. Dashed: exponents l/(2 l + 2).",
         spikes,

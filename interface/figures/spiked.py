@@ -83,8 +83,8 @@ def alignment(
         simulated = []
         for d, count in zip(dimensions, trials, strict=True):
             results = runner.run(drawn[exponent], (d,), count)[d]
-            found = Estimate.from_samples([r["overlap2"] for r in results])
-            simulated.append((found.value, found.stderr))
+            mean = Estimate.from_samples([r["overlap2"] for r in results])
+            simulated.append((mean.value, mean.stderr))
         means, errors = zip(*simulated, strict=True)
         label = "k0: simulated" if exponent is None else None
         axes.errorbar(dimensions, means, errors, capsize=2, label=label, linestyle="none", **points(index))

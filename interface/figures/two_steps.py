@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,41 +14,13 @@ from bulkedge.results.result import Table
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-GRID = 100  # points per half, at exact fractions
-SHOWN = 8  # from here on the counts share a colour
-
 
 def _phases() -> tuple[Figure, Table]:
     """Lambda on a grid of exact exponents, and the lines on which it jumps."""
-    from matplotlib.colors import BoundaryNorm
+    from bulkedge.results.phases import draw_phases
 
-    from bulkedge.theory.numbers import symbols as s
-    from bulkedge.theory.steps.phases import boundary_lines, phase
-
-    points = [Fraction(i, 2 * GRID) for i in range(GRID)]
-    counts = np.array([[phase(x, y, None).Lambda for x in points] for y in points])
     figure, axes = new_figure(5.2, 4.0)
-    levels = np.arange(SHOWN + 2) - 0.5
-    shade = axes.pcolormesh(
-        [float(x) for x in points],
-        [float(y) for y in points],
-        np.minimum(counts, SHOWN),
-        cmap="viridis",
-        norm=BoundaryNorm(levels, 256),
-        shading="nearest",
-        rasterized=True,
-    )
-    bar = figure.colorbar(shade, ax=axes, ticks=range(SHOWN + 1), label=r"new outliers $\Lambda$")
-    bar.ax.set_yticklabels([*map(str, range(SHOWN)), rf"$\geq {SHOWN}$"])
-    for k, line in enumerate(boundary_lines(SHOWN), start=1):
-        ends = [float(line.rhs.subs(s.alpha1, x)) for x in (0, 0.5)]
-        axes.plot([0, 0.5], ends, color="white", linewidth=1.6 if k == 1 else 0.6)
-    axes.text(0.13, 0.31, r"$\alpha_1 + \alpha_2 = 1/2$", color="white", rotation=-40, fontsize=7)
-    axes.grid(visible=False)
-    axes.set_xlim(0, 0.5)
-    axes.set_ylim(0, 0.5)
-    axes.set_xlabel(r"$\alpha_1$ (first step $N^{\alpha_1}$)")
-    axes.set_ylabel(r"$\alpha_2$ (second step $N^{\alpha_2}$)")
+    points, counts = draw_phases(axes)
     rows = tuple(
         (str(x), str(y), str(int(counts[j, i])), str(int(counts[j, i]) + 1))
         for j, y in enumerate(points)

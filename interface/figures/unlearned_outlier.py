@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -85,5 +86,6 @@ FIGURES = (
         f"ReLU, d = N, n1 = 3 d, noise 1/5, seed {SEED}; links tanh(2z) and "
         "7/4 (z^3 - 12 z/5) exp(-z^2/8); left eta = 5.",
         _exponent,
+        functools.partial(_exponent, SIZES[:2], 20, 60),
     ),
 )

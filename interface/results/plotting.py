@@ -11,14 +11,20 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from bulkedge.theory.numbers.errors import InputError
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from bulkedge.results.result import Result
+
+class Drawable(Protocol):
+    """What is read of a result: stated here, as results draw by this module."""
+
+    def figure(self) -> Figure | None:
+        """The picture, if there is one."""
+
 
 FORMATS = (".pdf", ".svg", ".png")
 
@@ -198,7 +204,7 @@ def write_figure(figure: Figure, path: Path, title: str = "", description: str =
             os.unlink(name)
 
 
-def save_figure(result: Result, path: str) -> None:
+def save_figure(result: Drawable, path: str) -> None:
     """Draw a result's figure to `path`."""
     figure = result.figure()
     if figure is None:

@@ -52,8 +52,9 @@ def figure(
 ) -> FigureResult:
     """List the figures, or draw them: NAME.pdf, NAME.svg, the data as NAME.csv, the caption as NAME.txt and NAME.tex.
 
-    Each figure's files appear when it is finished. `name` is a figure's name, or the beginning of several ("F" for all of paper F); all figures without it. Trials go
-    through the same workers and store as `check`'s; a run that was interrupted goes on from the store.
+    Each figure's files appear when it is finished. `name` is a figure's name, or the beginning of several ("F" for all
+    of paper F); all figures without it. Trials go through the same workers and store
+    as `check`'s; a run that was interrupted goes on from the store.
     Errors: InputError for an unknown name, unusable workers, a folder or a store that cannot be written; nothing is
     half-written.
 
@@ -65,7 +66,7 @@ def figure(
     asked = read(figure, locals())
     from bulkedge.figures import figures
     from bulkedge.results.output import output_folder
-    from bulkedge.results.plotting import looking
+    from bulkedge.results.plotting import looking, style_settings
     from bulkedge.results.progress import RichProgress
     from bulkedge.theory.functions.parse import shorten
     from bulkedge.theory.numbers.errors import InputError
@@ -81,6 +82,8 @@ def figure(
         raise InputError("NAME", f"unknown figure {(name or '')[:40]!r}", hint)
     files: dict[str, tuple[str, ...]] = {}
     workers.check_address(cluster)
+    if asked.style is not None:
+        style_settings(asked.style)
     look = looking(None if asked.width is None else float(asked.width), asked.style)
     if out is not None:
         with look, workers.workers(asked.jobs, cluster, asked.store, progress):

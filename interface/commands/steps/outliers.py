@@ -10,10 +10,13 @@ from bulkedge.arguments import BATCHES, READOUTS, Argument, Formula, Function, N
 from bulkedge.results.result import Result, Table
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from bulkedge.theory.steps.phases import Count, Phase
 
 
 MEANS = {"centred": " (E y = 0); see --labels", "uncentred": " (E y not 0)"}
+HAS_CURVE = True
 EXAMINED = 3  # spikes whose functions are computed for a given activation
 
 
@@ -68,6 +71,13 @@ class OutliersResult(Result):
             rf"\Lambda = \min\left({cap}, \left\lfloor \frac{{{a2}}}{{\frac{{1}}{{2}} - {a1}}} \right\rfloor\right)"
             rf" = {self.Lambda}, \qquad 1 + \Lambda = {self.total}"
         )
+
+    def figure(self) -> Figure:
+        """Lambda over the plane of exponents, for this degree, with the point asked for."""
+        from bulkedge.results.phases import phase_figure
+
+        cap = None if self.phase.degree is None else self.phase.degree - 1
+        return phase_figure(cap, float(self.phase.alpha1), float(self.phase.alpha2))
 
 
 def outliers(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
+import matplotlib
 import numpy as np
 import pytest
 
@@ -13,7 +14,17 @@ from bulkedge.figures import Picture, figures
 from bulkedge.numerics.trials.runner import current_runner
 from bulkedge.numerics.trials.store import Store
 from bulkedge.results.output import output_folder
-from bulkedge.results.plotting import LINES, MARKERS, PALETTE, check_plot_path, line, new_figure, points
+from bulkedge.results.plotting import (
+    LINES,
+    MARKERS,
+    PALETTE,
+    check_plot_path,
+    line,
+    looking,
+    new_figure,
+    points,
+    style_settings,
+)
 from bulkedge.results.result import Table
 from bulkedge.theory.numbers.errors import InputError
 
@@ -178,3 +189,72 @@ def test_trials_of_a_figure_go_through_the_callers_workers_and_store(
 
 def _trial(rng: np.random.Generator, size: int) -> dict[str, float]:
     return {"x": float(rng.standard_normal(size).sum())}
+
+
+def test_the_caption_is_beside_the_picture_not_in_it(tmp_path: Path) -> None:
+    picture = _tiny()
+    plain, titled = picture.compose()[0], picture.compose(titled=True)[0]
+    assert plain.get_suptitle() == plain.get_supxlabel() == ""
+    assert (titled.get_suptitle(), titled.get_supxlabel()) == ("Tiny", "made for the test")
+    picture.write(tmp_path)
+    assert (tmp_path / "X.tiny.txt").read_text() == "Tiny. made for the test\n"
+    source = (tmp_path / "X.tiny.tex").read_text()
+    assert r"\includegraphics{X.tiny.pdf}" in source
+    assert r"\caption{Tiny. made for the test}" in source
+    assert r"\label{fig:X.tiny}" in source
+
+
+def test_a_draft_says_that_it_is_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    long, short = (_tiny().draw for _ in range(2))
+    picture = Picture("X.tiny", "Tiny", "six trials", long, short)
+    monkeypatch.setattr("bulkedge.figures.figures", lambda: (picture,))
+    bulkedge.figure("X.tiny", out=str(tmp_path), quick=True)
+    assert (tmp_path / "X.tiny.txt").read_text().startswith("Tiny. DRAFT, with fewer and smaller trials")
+    bulkedge.figure("X.tiny", out=str(tmp_path))
+    assert (tmp_path / "X.tiny.txt").read_text() == "Tiny. six trials\n"
+
+
+def test_every_simulated_figure_has_a_draft() -> None:
+    quick = {"R.law", "O.spectrum", "T.spectrum"}  # one matrix each
+    simulated = {f.name for f in figures() if "simulated" in f.setting and "nothing" not in f.setting.lower()}
+    assert simulated - quick <= {f.name for f in figures() if f.draft is not None}
+
+
+def test_width_and_style(tmp_path: Path) -> None:
+    with looking(width=3.25, style={"font.size": 7}):
+        figure, axes = new_figure(6.5, 4)
+        assert tuple(figure.get_size_inches()) == (3.25, 2.0)
+        assert axes.xaxis.get_ticklabels()[0].get_fontsize() == 7
+    assert tuple(new_figure(6.5, 4)[0].get_size_inches()) == (6.5, 4)
+    with looking(style="grayscale"):
+        assert next(iter(matplotlib.rcParams["axes.prop_cycle"]))["color"] == "0.00"
+    sheet = tmp_path / "mine.mplstyle"
+    sheet.write_text("lines.linewidth: 3\n")
+    assert style_settings(str(sheet)) == {"lines.linewidth": 3.0}
+    with pytest.raises(InputError, match="no style of matplotlib's"):
+        bulkedge.figure("R.law", style="nosuch")
+    with pytest.raises(InputError, match="width"):
+        bulkedge.figure("R.law", width="0.1")
+
+
+def test_a_result_is_drawn_onto_given_axes() -> None:
+    figure, (left, right) = new_figure(ncols=2)
+    assert bulkedge.mp("1/2").plot(ax=left) is figure
+    assert left.lines
+    assert not right.lines
+    with pytest.raises(InputError, match="ax: 2 are given where the picture has 1; give one axes"):
+        bulkedge.mp("1/2").plot(ax=(left, right))
+    with pytest.raises(InputError, match="has no curve"):
+        bulkedge.convert("F", "O", step=3, width=100).plot()
+    assert bulkedge.outliers("0.35", "0.2", degree=3).plot().axes[0].get_xlabel().startswith(r"$\alpha_1$")
+
+
+def test_a_finished_figure_stays_whatever_comes_after(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail() -> tuple[object, Table]:
+        raise KeyboardInterrupt
+
+    pictures = (_tiny(), Picture("X.zz", "Interrupted", "exact", fail))
+    monkeypatch.setattr("bulkedge.figures.figures", lambda: pictures)
+    with pytest.raises(KeyboardInterrupt):
+        bulkedge.figure("X", out=str(tmp_path))
+    assert {p.suffix for p in tmp_path.iterdir()} == {".pdf", ".svg", ".csv", ".txt", ".tex"}
