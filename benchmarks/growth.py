@@ -31,6 +31,7 @@ from bulkedge.numerics.kernels.truncated_spectrum import truncated_sector
 from bulkedge.numerics.risk.conditional import conditional_model, conditional_risk
 from bulkedge.numerics.risk.conditional_limit import one_step_risk, pair_from_functions
 from bulkedge.numerics.risk.ridge import Constants, ridge_risk
+from bulkedge.numerics.risk.ridge_problem import RidgeProblem
 from bulkedge.numerics.risk.simulated_risk import risk_trial
 from bulkedge.numerics.risk.skipping import risks
 from bulkedge.numerics.risk.spiked_random_features import spiked_features_risk
@@ -189,8 +190,8 @@ def _sphere(degree: int) -> Work:
 def _curve(points: int, by: str) -> Work:
     constants, psi = Constants(0.6, 0.2, 0.0, 0.7, 0.3), np.linspace(0.2, 5, points)
     if by == "step":
-        return functools.partial(ridge_risk, constants, 1.5, 2.0, 1e-4, psi, noise=0.1)
-    return functools.partial(ridge_risk, constants, psi, 2.0, 1e-4, 1.0, noise=0.1)
+        return functools.partial(ridge_risk, constants, RidgeProblem(1.5, 2.0, 1e-4, psi, noise=0.1))
+    return functools.partial(ridge_risk, constants, RidgeProblem(psi, 2.0, 1e-4, 1.0, noise=0.1))
 
 
 def _given_weights(N: int) -> Work:
@@ -264,7 +265,7 @@ PAIR = pair_from_functions(np.tanh, lambda z: 1 / np.cosh(z) ** 2, np.tanh)
 
 
 def _large_width(N: int) -> Work:
-    return lambda: one_step_risk(PAIR, 1.5, 1.0, 0.1, 2 * math.sqrt(N), N, noise=0.2)
+    return lambda: one_step_risk(PAIR, RidgeProblem(1.5, 1.0, 0.1, 2 * math.sqrt(N), noise=0.2), N)
 
 
 def _spiked_features(points: int) -> Work:

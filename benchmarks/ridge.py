@@ -10,6 +10,7 @@ from benchmarks.benchmark import Benchmark, Row, seconds
 from bulkedge.numerics.risk.conditional import conditional_model, conditional_risk
 from bulkedge.numerics.risk.conditional_limit import one_step_risk, pair_from_functions
 from bulkedge.numerics.risk.ridge import Constants, ridge_risk
+from bulkedge.numerics.risk.ridge_problem import RidgeProblem
 
 CONSTANTS = Constants(0.6, 0.2, 0.0, 0.7, 0.3)
 
@@ -24,8 +25,8 @@ def curve() -> tuple[Row, ...]:
         return np.linalg.solve(Phi.T @ Phi + 6 * np.eye(400), Phi.T @ y)
 
     steps = np.linspace(0, 5, 1000)
-    by_step = seconds(lambda: ridge_risk(CONSTANTS, 1.5, 2.0, 1e-4, steps, noise=0.1), repeats=50)
-    by_ratio = seconds(lambda: ridge_risk(CONSTANTS, psi, 2.0, 1e-4, 1.0, noise=0.1), repeats=50)
+    by_step = seconds(lambda: ridge_risk(CONSTANTS, RidgeProblem(1.5, 2.0, 1e-4, steps, noise=0.1)), repeats=50)
+    by_ratio = seconds(lambda: ridge_risk(CONSTANTS, RidgeProblem(psi, 2.0, 1e-4, 1.0, noise=0.1)), repeats=50)
     other = seconds(solve, repeats=50)
     against = "one ridge solve at d = 400, n = 600"
     return (
@@ -56,7 +57,7 @@ def any_step() -> tuple[Row, ...]:
     u = rng.normal(size=d) / math.sqrt(d)
     W = rng.normal(size=(d, N)) / math.sqrt(d) + 1.5 * np.outer(u, rng.normal(size=N))
     model = conditional_model(W, u[:, None], u, np.tanh, np.tanh, noise=0.2)
-    ours = seconds(lambda: one_step_risk(pair, 1.5, 1.0, 0.1, 30.0, N, noise=0.2))
+    ours = seconds(lambda: one_step_risk(pair, RidgeProblem(1.5, 1.0, 0.1, 30.0, noise=0.2), N))
     other = seconds(lambda: conditional_risk(model, 600, 0.1), repeats=1)
     return (Row("L1, large-N fixed point, any step", "L1 for one drawn network, N = 400", ours, other, 5.0),)
 

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from bulkedge.numerics.kernels.spiked_spectrum import sector
 from bulkedge.numerics.risk.mei_montanari import mei_montanari_risk
 from bulkedge.numerics.risk.ridge import Constants, ridge_risk
+from bulkedge.numerics.risk.ridge_problem import RidgeProblem
 from bulkedge.numerics.spectra.lanczos import leading_triples
 from bulkedge.numerics.spectra.marchenko_pastur import MarchenkoPastur
 from bulkedge.numerics.spectra.silverstein import DiscretePopulation, GeneralLaw, conjugate_kernel
@@ -107,7 +108,7 @@ def test_ridge_risk(
     psi1: float, psi2: float, lam: float, eta: float, alpha: float, noise: float, mu1: float, mu2: float
 ) -> None:
     pair = Constants(mu1, mu2, 0.0, 0.8, 0.3)
-    risk = answer(lambda: ridge_risk(pair, psi1, psi2, lam, eta, alpha, noise))
+    risk = answer(lambda: ridge_risk(pair, RidgeProblem(psi1, psi2, lam, eta, alpha, noise)))
     if risk is not None:
         assert risk.test >= 0.09 * (1 - 1e-9)  # never below what a linear model cannot explain
         assert risk.train >= 0
@@ -118,7 +119,7 @@ def test_ridge_risk(
 def test_ridge_risk_has_a_gain_that_grows(psi1: float, psi2: float, lam: float, eta: float) -> None:
     pair = Constants(0.6, 0.4, 0.0, 0.8, 0.3)
     steps = np.array([0, eta / 2, eta, 2 * eta])
-    risks = ridge_risk(pair, psi1, psi2, lam, steps, noise=0.2).test
+    risks = ridge_risk(pair, RidgeProblem(psi1, psi2, lam, steps, noise=0.2)).test
     assert np.all(np.diff(risks) <= 1e-10 * risks[:-1])
 
 

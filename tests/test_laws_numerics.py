@@ -32,6 +32,7 @@ from bulkedge.numerics.risk import (
     batch_spectrum,
     conditional,
     conditional_limit,
+    fixed_point,
     floor,
     generalisation,
     mei_montanari,
@@ -42,6 +43,7 @@ from bulkedge.numerics.risk import (
     spiked_random_features,
     trained_risk,
 )
+from bulkedge.numerics.risk.ridge_problem import RidgeProblem
 from bulkedge.numerics.spectra import edge, silverstein, spike, tracy_widom
 from bulkedge.numerics.spectra.marchenko_pastur import MarchenkoPastur
 from bulkedge.numerics.steps import (
@@ -544,7 +546,7 @@ def test_the_kernel_is_the_limit_of_many_neurons(psi1, delta, width, noise):
     assert float(tau) * (1 - float(degrees)) == pytest.approx(delta, rel=1e-9)
     assert 0 < factor <= 1
     limit = float(ridge.kernel_risk(CONSTANTS, psi1, delta, noise))
-    wide = ridge.ridge_risk(CONSTANTS, psi1, 1e7, delta * 1e7, 0.0, noise=noise)
+    wide = ridge.ridge_risk(CONSTANTS, RidgeProblem(psi1, 1e7, delta * 1e7, 0.0, noise=noise))
     assert float(wide.test) == pytest.approx(limit, rel=1e-4)
     assert limit >= float(CONSTANTS.floor()) == pytest.approx(float(CONSTANTS.linear_floor()))
     missed = [float(ridge.resolvent_trace(kappa, width, 0.6, 0.4)) for kappa in (delta, 2 * delta)]
@@ -567,8 +569,10 @@ def test_chi_solves_its_equation(psi1, psi2, lam, zeta2):
 @laws
 @given(POSITIVE, POSITIVE, st.floats(0.01, 5), st.floats(0, 1e-6))
 def test_errors_of_the_risk_grow_with_those_of_the_constants(psi1, psi2, lam, error):
+    problem = RidgeProblem(psi1, psi2, lam, (0.0, 1.0), 2.0, 0.1)
+
     def errors(of):
-        return ridge_error.ridge_risk_with_error(CONSTANTS, psi1, psi2, lam, (0.0, 1.0), 2.0, 0.1, of, of)
+        return ridge_error.ridge_risk_with_error(CONSTANTS, problem, of, of)
 
     (value, small), (_, large) = errors(error), errors(2 * error + 1e-9)
     for field in ridge_error.FIELDS:
@@ -597,12 +601,14 @@ PAIR = conditional_limit.pair_from_functions(
 @given(st.floats(0.5, 4), st.floats(0.5, 4), st.floats(0.05, 2))
 def test_risks_without_a_step_agree(psi1, psi2, lam):
     """The conditional equivalent at eta = 0 knows |x| only through its mean: near O3, from above and below."""
-    bias, variance, total = conditional_limit.small_step_risk(PAIR, psi1, psi2, lam, 0.0)
+    bias, variance, total = conditional_limit.small_step_risk(PAIR, RidgeProblem(psi1, psi2, lam, 0.0))
     assert all(map(math.isfinite, (bias, variance, total)))
-    risk = conditional_limit.one_step_risk(PAIR, psi1, psi2, lam, 0.0, 200, count=8)
+    risk = conditional_limit.one_step_risk(PAIR, RidgeProblem(psi1, psi2, lam, 0.0), 200, count=8)
     assert risk.status == "converged"
     assert 0 <= risk.test < 2 * PAIR.link_second
-    groups = conditional_limit.one_step_groups(PAIR, 0.5, 2.0, 200, 0.1, "rademacher", dimension=100)
+    groups = conditional_limit.one_step_groups(
+        PAIR, RidgeProblem(2.0, 2.0, 0.1, 0.5, noise=0.1), 200, readout="rademacher"
+    )
     assert groups is not None
     spiked = spiked_random_features.spiked_features_risk(PAIR, psi1, 2.0, psi2, lam, 0.5)
     assert math.isfinite(spiked.test)
@@ -673,7 +679,7 @@ def test_anderson_solves_an_affine_equation_at_once(rng):
     x = [np.zeros(2)]
     for _ in range(2):
         x.append(M @ x[-1] + c)
-    found = conditional.anderson(x, [M @ v + c for v in x])
+    found = fixed_point.anderson(x, [M @ v + c for v in x])
     assert found == pytest.approx(np.linalg.solve(np.eye(2) - M, c), abs=1e-6)
 
 

@@ -27,6 +27,7 @@ def step_gain(size: int = DIM, runs: int = RUNS) -> tuple[Figure, Table]:
 
     from bulkedge.numerics.risk.gain import gain
     from bulkedge.numerics.risk.pair import ridge_constants
+    from bulkedge.numerics.risk.ridge_problem import RidgeProblem
     from bulkedge.numerics.risk.simulated_risk import risk_trial
     from bulkedge.numerics.trials.estimate import Estimate
     from bulkedge.numerics.trials.runner import current_runner
@@ -46,7 +47,7 @@ def step_gain(size: int = DIM, runs: int = RUNS) -> tuple[Figure, Table]:
     etas = np.linspace(0, 8, 81)
     for index, batch in enumerate(BATCHES):
         alpha, label = float(Fraction(batch)), f"$n_1/d$ = {batch}"
-        found = gain(c, **fixed, psi2=1.5, eta=etas, alpha=alpha, noise=noise)
+        found = gain(c, RidgeProblem(**fixed, psi2=1.5, eta=etas, alpha=alpha, noise=noise))
         left.plot(etas, found.gain, **line(index), label=label)
         left.plot([7.2, 8], [float(found.largest[0])] * 2, color="0.4", linewidth=0.8)
         rows += [
@@ -58,7 +59,7 @@ def step_gain(size: int = DIM, runs: int = RUNS) -> tuple[Figure, Table]:
             left.errorbar([float(step)], [value.value], yerr=[2 * value.stderr], **points(index))
             rows.append((label, "simulated", step, repr(value.value), repr(value.stderr)))
     widths = np.geomspace(0.2, 200, 61)
-    found = gain(c, **fixed, psi2=widths, eta=3.0, alpha=2.0, noise=noise)
+    found = gain(c, RidgeProblem(**fixed, psi2=widths, eta=3.0, alpha=2.0, noise=noise))
     right.loglog(widths, found.gain, **line(0), label="predicted")
     right.loglog(widths[30:], found.gain[-1] * widths[-1] / widths[30:], color="0.4", linewidth=0.8, label="slope -1")
     rows += [

@@ -105,6 +105,7 @@ def large_steps(width: int = SIMULATED_WIDTH, runs: int = 4, shown: int = 25) ->
     from bulkedge.numerics.functions.functions import constants
     from bulkedge.numerics.risk.conditional_limit import one_step_risk
     from bulkedge.numerics.risk.pair import pair
+    from bulkedge.numerics.risk.ridge_problem import RidgeProblem
     from bulkedge.numerics.risk.simulated_risk import simulated_risk
     from bulkedge.numerics.trials.runner import current_runner
     from bulkedge.theory.functions.nonlinearity import nonlinearity
@@ -116,10 +117,8 @@ def large_steps(width: int = SIMULATED_WIDTH, runs: int = 4, shown: int = 25) ->
         f = nonlinearity(name)
         functions = pair(f, f)
         for index, exponent in enumerate((0.0, 0.25, 0.5)):
-            risks = [
-                one_step_risk(functions, psi1, 2.0, 1e-3, 2 * WIDTH**exponent, WIDTH, noise=0.1).test - 0.01
-                for psi1 in ratios
-            ]
+            problems = [RidgeProblem(psi1, 2.0, 1e-3, 2 * WIDTH**exponent, noise=0.1) for psi1 in ratios]
+            risks = [one_step_risk(functions, problem, WIDTH).test - 0.01 for problem in problems]
             label = rf"$\eta = 2 N^{{{exponent:g}}}$" if exponent else r"$\eta = 2$"
             axes.loglog(ratios, risks, **line(index), label=label)
             rows += [

@@ -28,6 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bulkedge.numerics.functions.legendre import legendre, normal_density
+from bulkedge.numerics.risk.fixed_point import FixedPoint, fixed_point
 from bulkedge.theory.numbers.errors import ConvergenceError, InputError
 
 Array = NDArray[np.float64]
@@ -267,18 +268,6 @@ def _resolvent(model: ConditionalModel, n: int, lam: float, delta: Array) -> tup
     return Q, _traces(model, Q) / n
 
 
-def anderson(x: list[Array], g: list[Array]) -> Array:
-    """The next iterate from the last iterates x and their images g (Anderson acceleration, type II)."""
-    f = [b - a for a, b in zip(x, g, strict=True)]
-    if len(f) == 1:
-        return g[-1]
-    df = np.stack([b - a for a, b in itertools.pairwise(f)], axis=1)
-    dg = np.stack([b - a for a, b in itertools.pairwise(g)], axis=1)
-    coefficients = np.linalg.lstsq(df, f[-1], rcond=1e-12)[0]
-    result: Array = g[-1] - dg @ coefficients
-    return result
-
-
 def conditional_risk(model: ConditionalModel, n: int, lam: float) -> ConditionalRisk:
     """Test and training risk of ridge regression on n samples, min (1/n)|y - Phi th|^2 + lam |th|^2.
 
@@ -294,26 +283,13 @@ def conditional_risk(model: ConditionalModel, n: int, lam: float) -> Conditional
     second = model.mean**2 + model.slope**2 * np.diag(model.gram) + model.curvature**2 * np.diag(model.gram2)
     size = float(np.max(model.weights @ (model.diagonal + second)))
     delta = np.full(len(model.weights), model.gram.shape[0] * size / (n * lam + model.gram.shape[0] * size) + 0.1)
-    xs: list[Array] = []
-    gs: list[Array] = []
-    residual = math.inf
-    iteration = 0
-    while iteration < MAX_ITERATIONS:
-        iteration += 1
-        Q, image = _resolvent(model, n, lam, delta)
-        change = np.log(image / delta)
-        previous, residual = residual, float(np.max(np.abs(change)))
-        if residual <= TOLERANCE:
-            break
-        if residual > 2 * previous:  # an extrapolation that did not pay: start its memory afresh
-            xs, gs = [], []
-        xs, gs = [*xs[-6:], np.log(delta)], [*gs[-6:], np.log(image)]
-        delta = np.exp(anderson(xs, gs))
-        if not np.all(np.isfinite(delta)):
-            delta, xs, gs = image, [], []
-    else:
-        raise ConvergenceError(f"delta(kappa) did not converge in {MAX_ITERATIONS} steps (change {residual:.1e})")
-    return _risk_at(model, n, Q, image, iteration, residual)
+
+    def image(delta: Array) -> tuple[Array, Array]:
+        Q, new = _resolvent(model, n, lam, delta)
+        return new, Q
+
+    found = fixed_point(image, delta, what="delta(kappa)", tolerance=TOLERANCE, iterations=MAX_ITERATIONS, memory=6)
+    return _risk_at(model, n, found)
 
 
 def covariance_with_label(model: ConditionalModel, v: Array) -> Array:
@@ -322,9 +298,8 @@ def covariance_with_label(model: ConditionalModel, v: Array) -> Array:
     return np.asarray(b + (model.curvature.T @ (v * model.label_curvature)) * model.signal2)
 
 
-def _risk_at(
-    model: ConditionalModel, n: int, Q: Array, delta: Array, iterations: int, residual: float
-) -> ConditionalRisk:
+def _risk_at(model: ConditionalModel, n: int, found: FixedPoint[Array]) -> ConditionalRisk:
+    delta, Q = found.value, found.extra
     theta = Q @ covariance_with_label(model, model.weights / (1 + delta))
     fitted = model.mean @ theta
     # E[(y - phi.theta)^2 | kappa] = E y^2 - 2 c.theta + theta.S theta.
@@ -335,7 +310,9 @@ def _risk_at(
     own = model.label2 - 2 * (fitted * model.label + shared) + fitted**2 + spread
     damping = model.weights / (1 + delta) ** 2
     T = _derivative(model, n, Q, own, damping)
-    return ConditionalRisk(float(model.weights @ T), float(damping @ T), iterations, residual, "converged", T)
+    return ConditionalRisk(
+        float(model.weights @ T), float(damping @ T), found.iterations, found.residual, "converged", T
+    )
 
 
 def _derivative(model: ConditionalModel, n: int, Q: Array, own: Array, damping: Array) -> Array:

@@ -33,7 +33,9 @@ from numpy.typing import NDArray
 
 from bulkedge.numerics.functions.legendre import legendre, normal_density, panels
 from bulkedge.numerics.risk.batch_spectrum import ISOTROPIC, BatchSpectrum, batch_spectrum
-from bulkedge.numerics.risk.conditional import NODES, ConditionalRisk, anderson, gauss_nodes, local_moments
+from bulkedge.numerics.risk.conditional import NODES, ConditionalRisk, gauss_nodes, local_moments
+from bulkedge.numerics.risk.fixed_point import FixedPoint, fixed_point
+from bulkedge.numerics.risk.ridge_problem import RidgeProblem
 from bulkedge.theory.numbers.errors import ConvergenceError, InputError
 from bulkedge.theory.steps.gradient import direction_energy, rest_variance
 
@@ -87,9 +89,13 @@ class _Groups:
     """Functions of (group, node), and the label's functions of the node.
 
     `common` are the vectors that all inputs share, the means and then the lengths' l_g, and `common_label` the label
-    beside them, over twice the nodes. The bulk's rest is c_g^2(tau) = still + moved tau, `c2` its mean.
+    beside them, over twice the nodes. The bulk's rest is c_g^2(tau) = still + moved tau, `c2` its mean. `psi2` = N/d,
+    `width` = N; `sphere` says whether the weights have norm one, so that no length fluctuates.
     """
 
+    psi2: float
+    width: int
+    sphere: bool
     weights: Array
     share: Array  # pi_g
     still: Array
@@ -113,17 +119,16 @@ class _Groups:
 
 def one_step_groups(
     pair: Pair,
-    eta: float,
-    alpha: float,
+    problem: RidgeProblem,
     width: int,
-    noise: float,
-    readout: str,
-    count: int | None = None,
     *,
-    dimension: float,
+    readout: str = "gaussian",
+    weights: str = "gaussian",
+    count: int | None = None,
     isotropic: bool = False,
 ) -> _Groups:
-    """The groups of neurons after a step of size eta (paper O's units) at width N and dimension d."""
+    """The groups of neurons after the problem's step (paper O's units) at width N."""
+    _, psi2, _, eta, alpha, noise = problem.numbers()
     values, share = readout_nodes(readout)
     scaled = eta / math.sqrt(width) * values  # eta a_j
     # A constant readout has the output f = mu0 + o(1), which the residual y - f takes off the label.
@@ -135,19 +140,22 @@ def one_step_groups(
     still = (1 + scaled * mean * pair.curvature) ** 2
     moved = scaled**2 * rest_variance(second, pair.slope_variance, alpha)
     c2 = still + moved
-    kappa_, weights = gauss_nodes(1, count)
+    kappa_, node_weights = gauss_nodes(1, count)
     kappa = kappa_[:, 0]
     c = np.sqrt(c2)[:, None]
     m = local_moments(pair.activation, pair.kinks, spike[:, None] * kappa, np.broadcast_to(c, (len(c), len(kappa))))
     along = pair.link_slope / norm if norm > 0 else 0.0
     rest = math.sqrt(max(0.0, 1 - along**2))
     y = local_moments(pair.link, pair.link_kinks, along * kappa, np.full(len(kappa), max(rest, 1e-9)))
-    length = 1 / math.sqrt(2 * dimension)
+    length = 1 / math.sqrt(2 * width / psi2)
     points = () if count is None or count >= NODES[1] else (6,)  # a coarse rule for kappa is coarse here too
     # A rest that is moved by less than this is isotropic to rounding.
     plain = isotropic or float(share @ moved) < 1e-9
     return _Groups(
-        weights,
+        psi2,
+        width,
+        weights == "sphere",
+        node_weights,
         share,
         still,
         moved,
@@ -190,9 +198,9 @@ class _State:
     E: Array
 
 
-def _bulk(g: _Groups, V: Array, q: Array, psi2: float, tau: Array) -> tuple[Array, Array]:
+def _bulk(g: _Groups, V: Array, q: Array, tau: Array) -> tuple[Array, Array]:
     """P and H = (V^-1 + P)^-1 at each tau, the latter without dividing by a small V."""
-    coefficients = psi2 * g.share * q * g.variance(tau)
+    coefficients = g.psi2 * g.share * q * g.variance(tau)
     P = np.stack([(g.slope.T * c) @ g.slope for c in coefficients])
     return P, _shrunk(V, P)
 
@@ -204,25 +212,23 @@ def _shrunk(V: Array, P: Array) -> Array:
     return np.asarray(root[:, None] * inner * root)
 
 
-def _state(
-    g: _Groups, V: Array, q: Array, psi2: float, width: int, sphere: bool, seen: tuple[Array, Array] | None = None
-) -> _State:
+def _state(g: _Groups, V: Array, q: Array, seen: tuple[Array, Array] | None = None) -> _State:
     """The state, P and H at the nodes of the bulk's spectrum, or of the one in `seen`."""
     tau, mass = g.spectrum.bulk if seen is None else seen
-    P, H = _bulk(g, V, q, psi2, tau)
-    return _State(V, q, tau, mass, P, H, *_means(g, V, q, psi2, width, sphere))
+    P, H = _bulk(g, V, q, tau)
+    return _State(V, q, tau, mass, P, H, *_means(g, V, q))
 
 
-def _next_q(g: _Groups, V: Array, q: Array, psi2: float, lam: float) -> Array:
+def _next_q(g: _Groups, V: Array, q: Array, lam: float) -> Array:
     tau, mass = g.spectrum.bulk
-    _, H = _bulk(g, V, q, psi2, tau)
+    _, H = _bulk(g, V, q, tau)
     energy = np.einsum("gk,tkl,gl->tg", g.slope, H, g.slope, optimize=True) * g.variance(tau)
     return np.asarray(1 / (lam + g.rest @ V + mass @ energy))
 
 
-def _means(g: _Groups, V: Array, q: Array, psi2: float, width: int, sphere: bool) -> tuple[Array, Array]:
+def _means(g: _Groups, V: Array, q: Array) -> tuple[Array, Array]:
     """M: the common vectors, the weights' own component along u, and (Gaussian weights) the fluctuation of |w_j|^2."""
-    terms = _weights_of("means", g, psi2, width, sphere)
+    terms = _weights_of("means", g)
     M = np.asarray(sum((vectors.T * (coefficient * q)) @ vectors for coefficient, vectors in terms))
     return M, _shrunk(_twice(V), M)
 
@@ -238,33 +244,25 @@ def _fold(x: Array, axis: int = 0) -> Array:
     return np.asarray(first + second)
 
 
-def _next_delta(g: _Groups, s: _State, n: float, d: float, width: int, psi2: float, sphere: bool) -> Array:
+def _next_delta(g: _Groups, s: _State, n: float) -> Array:
     """delta(kappa) = tr(S Q)/n: bulk, residual variances, common vectors.
 
     The last part diag(M - M E M) has M ~ N and would lose N eps: with B^T B = V^(1/2) M V^(1/2) = U s^2 U^T it is the
     positive sum of U^2 s^2/(1 + s^2) over V.
     """
-    bulk = d * s.mass @ np.diagonal(s.P - s.P @ s.H @ s.P, axis1=1, axis2=2)
-    rows = [
-        np.sqrt(coefficient * s.q)[:, None] * vectors
-        for coefficient, vectors in _weights_of("means", g, psi2, width, sphere)
-    ]
+    bulk = g.width / g.psi2 * s.mass @ np.diagonal(s.P - s.P @ s.H @ s.P, axis1=1, axis2=2)
+    rows = [np.sqrt(coefficient * s.q)[:, None] * vectors for coefficient, vectors in _weights_of("means", g)]
     V = _twice(s.V)
     _, values, U = np.linalg.svd(np.concatenate(rows) * np.sqrt(V), full_matrices=False)
     common = _fold((values**2 / (1 + values**2)) @ U**2 / V)
-    return np.asarray((np.maximum(bulk, 0.0) + width * (g.share * s.q) @ g.rest + common) / n)
+    return np.asarray((np.maximum(bulk, 0.0) + g.width * (g.share * s.q) @ g.rest + common) / n)
 
 
 def one_step_risk(
     pair: Pair,
-    psi1: float,
-    psi2: float,
-    lam: float,
-    eta: float,
+    problem: RidgeProblem,
     width: int,
     *,
-    alpha: float | None = None,
-    noise: float = 0.0,
     readout: str = "gaussian",
     weights: str = "gaussian",
     count: int | None = None,
@@ -274,128 +272,101 @@ def one_step_risk(
 
     Valid for: proportional limit; conjectured. `isotropic` replaces the batch's covariance in the rest of the step by
     a multiple of the identity (the law of weights drawn so; on a batch of n1 < d far from a trained network's).
-    Shapes/units: psi1 = n/d, psi2 = N/d, alpha = n1/d, lam paper O's ridge, eta paper O's step at this width.
+    Shapes/units: numbers; the problem's eta is paper O's step at this width.
     Accuracy: fixed point to 1e-12; finite width enters through a_j ~ N^(-1/2) and the number of neurons a group has.
     Errors: InputError for numbers that are not usable; ConvergenceError.
     Source: L1 (large N), O3 and C1 as special cases.
     """
-    _check(psi1, psi2, lam, eta, width, alpha, noise)
-    d = width / psi2
-    n = psi1 * d
-    batch = alpha if alpha is not None else psi1
-    g = one_step_groups(pair, eta, batch, width, noise, readout, count, dimension=d, isotropic=isotropic)
-    sphere = weights == "sphere"
-    nodes = len(g.weights)
-    point = np.concatenate([np.full(nodes, -0.7), np.full(len(g.share), -math.log(lam + 1))])
-    relevance = np.concatenate([np.sqrt(g.weights), np.ones(len(g.share))])  # a node's delta counts with its weight
-    xs: list[Array] = []
-    gs: list[Array] = []
-    residual = math.inf
-    for iteration in range(1, MAX_ITERATIONS + 1):
-        # log delta and log q in one Anderson iteration; both maps are monotone, so a fresh start always helps.
-        V, q = g.weights / (1 + np.exp(point[:nodes])), np.exp(point[nodes:])
+    psi1, psi2, lam, *_ = problem.numbers()
+    if width < 1:
+        raise InputError("width", f"{width} neurons", "give at least one")
+    n = psi1 * (width / psi2)
+    g = one_step_groups(pair, problem, width, readout=readout, weights=weights, count=count, isotropic=isotropic)
+    nodes, groups = len(g.weights), len(g.share)
+
+    def image(point: Array) -> tuple[Array, _State]:
+        V, q = g.weights / (1 + point[:nodes]), point[nodes:]
         try:
-            with np.errstate(all="ignore"):
-                new_q = _next_q(g, V, q, psi2, lam)
-                s = _state(g, V, new_q, psi2, width, sphere)
-                delta = _next_delta(g, s, n, d, width, psi2, sphere)
+            with np.errstate(all="ignore"):  # what is not finite is refused below
+                new_q = _next_q(g, V, q, lam)
+                state = _state(g, V, new_q)
+                delta = _next_delta(g, state, n)
         except np.linalg.LinAlgError:
             delta = np.zeros(nodes)
         if not (np.all(np.isfinite(delta)) and np.all(delta > 0) and np.all(new_q > 0)):
             raise ConvergenceError("delta(kappa) left double precision; take a larger ridge or a smaller activation")
-        image = np.concatenate([np.log(delta), np.log(new_q)])
-        previous, residual = residual, float(np.max(np.abs(image - point) * relevance))
+        return np.concatenate([delta, new_q]), state
+
+    def settled(iteration: int) -> float:
         # The means' matrix has size N beside terms of order one: rounding leaves N eps of delta.
-        settled = TOLERANCE if iteration < PATIENCE else 1e3 * TOLERANCE
-        if residual < max(settled, 1e-15 * width):
-            try:
-                with np.errstate(all="ignore"):  # what is not finite is refused there
-                    return _risk(g, s, delta, n, d, psi2, width, sphere, iteration, residual)
-            except np.linalg.LinAlgError:
-                raise ConvergenceError("the derivative's linear system is singular; take a larger ridge") from None
-        if residual > 2 * previous:
-            xs, gs = [], []
-        xs, gs = [*xs[-8:], point], [*gs[-8:], image]
-        point = anderson(xs, gs)
-        if not np.all(np.abs(point) < 300):
-            point, xs, gs = image, [], []
-    raise ConvergenceError(f"delta(kappa) did not converge in {MAX_ITERATIONS} steps (change {residual:.1e})")
+        return max(TOLERANCE if iteration < PATIENCE else 1e3 * TOLERANCE, 1e-15 * width)
+
+    found = fixed_point(
+        image,
+        np.concatenate([np.full(nodes, 0.5), np.full(groups, 1 / (lam + 1))]),
+        what="delta(kappa)",
+        tolerance=settled,
+        iterations=MAX_ITERATIONS,
+        memory=8,
+        relevance=np.concatenate([np.sqrt(g.weights), np.ones(groups)]),  # a node's delta counts with its weight
+    )
+    try:
+        with np.errstate(all="ignore"):  # what is not finite is refused there
+            return _risk(g, found, n)
+    except np.linalg.LinAlgError:
+        raise ConvergenceError("the derivative's linear system is singular; take a larger ridge") from None
 
 
-def small_step_risk(
-    pair: Pair,
-    psi1: float,
-    psi2: float,
-    lam: float,
-    eta: float,
-    *,
-    alpha: float | None = None,
-    noise: float = 0.0,
-    weights: str = "gaussian",
-) -> tuple[float, float, float]:
+def small_step_risk(pair: Pair, problem: RidgeProblem, *, weights: str = "gaussian") -> tuple[float, float, float]:
     """Test and training risk (noise included) in the limit N -> inf at eta = Theta(1), and a bound of the error.
 
     Valid for: any activation and link, also a link with a mean that an activation without one fits through the
     fluctuation of |w_j|^2 (the case that theory.risk.ridge.test_risk leaves out).
     Accuracy: Richardson extrapolation in 1/N at three widths; the change of the last extrapolation is the error.
     """
-    risks = [
-        one_step_risk(pair, psi1, psi2, lam, eta, N, alpha=alpha, noise=noise, weights=weights, readout="rademacher")
-        for N in (10_000, 20_000, 40_000)
-    ]
+    risks = [one_step_risk(pair, problem, N, weights=weights, readout="rademacher") for N in (10_000, 20_000, 40_000)]
     first, last = (2 * b.test - a.test for a, b in itertools.pairwise(risks))
     return last, 2 * risks[2].train - risks[1].train, abs(last - first) + 1e-10 * last
 
 
-def _risk(
-    g: _Groups,
-    s: _State,
-    delta: Array,
-    n: float,
-    d: float,
-    psi2: float,
-    width: int,
-    sphere: bool,
-    steps: int,
-    res: float,
-) -> ConditionalRisk:
+def _risk(g: _Groups, found: FixedPoint[_State], n: float) -> ConditionalRisk:
     """T = R + K T with K from the Jacobian of tr(S Q) in V, by differentiating the fixed point of q."""
+    s, delta = found.extra, found.value[: len(g.weights)]
     # dq_g/dV_k: q_g^-1 = lam + D2_g.V + <c_g^2 d1_g^T H d1_g> and dH = H V^-2 dV H - H dP H.
     c2 = g.variance(s.tau)
     pull = g.slope @ (s.H / s.V)  # (d1_g^T H V^-1)_k at each tau
     inner = g.slope @ s.H @ g.slope.T
     q2 = s.q[:, None] ** 2
     crossed = np.einsum("t,tg,tgh,th->gh", s.mass, c2, inner**2, c2, optimize=True)
-    feedback = np.eye(len(s.q)) - q2 * crossed * (psi2 * g.share)
+    feedback = np.eye(len(s.q)) - q2 * crossed * (g.psi2 * g.share)
     pulled = np.einsum("t,tg,tgk->gk", s.mass, c2, pull**2, optimize=True)
     dq: Array = -np.asarray(np.linalg.solve(feedback, q2 * (g.rest + pulled)), dtype=np.float64)  # (G, K)
-    sizes = (psi2, width, sphere)
-    own = g.label2 - _drop(g.common_label, s.E, _twice(s.V), _weights_of("means", g, *sizes), dq)
-    seen = _state(g, s.V, s.q, psi2, width, sphere, g.spectrum.aligned)
+    own = g.label2 - _drop(g.common_label, s.E, _twice(s.V), _weights_of("means", g), dq)
+    seen = _state(g, s.V, s.q, g.spectrum.aligned)
     for mass, H, tau in zip(seen.mass, seen.H, seen.tau, strict=True):
-        terms = _weights_of("bulk", g, *sizes, float(tau))
+        terms = _weights_of("bulk", g, float(tau))
         own = own - g.perpendicular * mass * _drop(g.label_slope, H, s.V, terms, dq)
-    jacobian = _trace_jacobian(g, s, dq, d, psi2, width, sphere)  # d(n delta_k)/dV_l, negative
+    jacobian = _trace_jacobian(g, s, dq)  # d(n delta_k)/dV_l, negative
     damping = g.weights / (1 + delta) ** 2
     T: Array = np.asarray(np.linalg.solve(np.eye(len(own)) + jacobian.T * damping / n, own), dtype=np.float64)
     if not np.all(np.isfinite(T)):
         raise ConvergenceError("the risk left double precision; take a larger ridge or a smaller activation")
-    return ConditionalRisk(float(g.weights @ T), float(damping @ T), steps, res, "converged", T)
+    return ConditionalRisk(float(g.weights @ T), float(damping @ T), found.iterations, found.residual, "converged", T)
 
 
 Terms = list[tuple[Array, Array]]
 
 
-def _weights_of(which: str, g: _Groups, psi2: float, width: int, sphere: bool, tau: float = 1.0) -> Terms:
+def _weights_of(which: str, g: _Groups, tau: float = 1.0) -> Terms:
     """P(tau) or M as sum_t sum_g coefficient_tg q_g x_tg x_tg^T: the list of (coefficients, vectors)."""
     if which == "bulk":
-        return [(psi2 * g.share * g.variance(tau), g.slope)]
+        return [(g.psi2 * g.share * g.variance(tau), g.slope)]
     nothing = np.zeros_like(g.slope)
-    own = psi2 * g.share * g.variance(g.spectrum.along)
-    terms = [(width * g.share, g.common), (own, np.concatenate([g.slope * g.kappa, nothing], axis=1))]
+    own = g.psi2 * g.share * g.variance(g.spectrum.along)
+    terms = [(g.width * g.share, g.common), (own, np.concatenate([g.slope * g.kappa, nothing], axis=1))]
     tau_, mass = g.spectrum.bulk
-    lengths = psi2 * g.share * (mass @ g.variance(tau_) ** 2) / 2
-    return terms if sphere else [*terms, (lengths, np.concatenate([g.curvature, nothing], axis=1))]
+    lengths = g.psi2 * g.share * (mass @ g.variance(tau_) ** 2) / 2
+    return terms if g.sphere else [*terms, (lengths, np.concatenate([g.curvature, nothing], axis=1))]
 
 
 def _drop(h: Array, X: Array, V: Array, terms: Terms, dq: Array) -> Array:
@@ -406,12 +377,12 @@ def _drop(h: Array, X: Array, V: Array, terms: Terms, dq: Array) -> Array:
     return np.asarray((direct if len(V) == dq.shape[1] else _fold(direct)) + through)
 
 
-def _trace_jacobian(g: _Groups, s: _State, dq: Array, d: float, psi2: float, width: int, sphere: bool) -> Array:
+def _trace_jacobian(g: _Groups, s: _State, dq: Array) -> Array:
     """d(tr S_k Q)/dV_l of the three parts of `_next_delta`."""
-    total = width * g.rest.T @ (g.share[:, None] * dq)
+    total = g.width * g.rest.T @ (g.share[:, None] * dq)
     for mass, P, H, tau in zip(s.mass, s.P, s.H, s.tau, strict=True):
-        total = total + d * mass * _turned(P, H, s.V, _weights_of("bulk", g, psi2, width, sphere, float(tau)), dq)
-    return np.asarray(total + _turned(s.M, s.E, _twice(s.V), _weights_of("means", g, psi2, width, sphere), dq))
+        total = total + g.width / g.psi2 * mass * _turned(P, H, s.V, _weights_of("bulk", g, float(tau)), dq)
+    return np.asarray(total + _turned(s.M, s.E, _twice(s.V), _weights_of("means", g), dq))
 
 
 def _turned(Y: Array, X: Array, V: Array, terms: Terms, dq: Array) -> Array:
@@ -422,23 +393,6 @@ def _turned(Y: Array, X: Array, V: Array, terms: Terms, dq: Array) -> Array:
     if len(V) == dq.shape[1]:
         return np.asarray(direct + through)
     return np.asarray(_fold(_fold(direct), axis=1) + _fold(np.asarray(through)))
-
-
-def _check(psi1: float, psi2: float, lam: float, eta: float, width: int, alpha: float | None, noise: float) -> None:
-    for name, value in (
-        ("samples", psi1),
-        ("width", psi2),
-        ("ridge", lam),
-        ("batch", psi1 if alpha is None else alpha),
-    ):
-        if not (value > 0 and math.isfinite(value)):
-            raise InputError(name, f"{value} is not positive and finite", "give a number above 0")
-    if not math.isfinite(eta):
-        raise InputError("step", "is not finite", "give a finite number")
-    if not (noise >= 0 and math.isfinite(noise)):
-        raise InputError("noise", f"{noise} is not a standard deviation", "give a finite number >= 0")
-    if width < 1:
-        raise InputError("width", f"{width} neurons", "give at least one")
 
 
 def pair_from_functions(

@@ -8,9 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from bulkedge.numerics.risk.ridge import Constants, effective_ridge, resolvent_parts
+from bulkedge.numerics.risk.ridge_problem import RidgeProblem
 from bulkedge.theory.numbers.errors import InputError
 from bulkedge.theory.steps.gradient import direction_energy
 
@@ -26,15 +27,7 @@ class Gain:
     excess: Array
 
 
-def gain(
-    constants: Constants,
-    psi1: ArrayLike,
-    psi2: ArrayLike,
-    lam: ArrayLike,
-    eta: ArrayLike,
-    alpha: ArrayLike | None = None,
-    noise: ArrayLike = 0.0,
-) -> Gain:
+def gain(constants: Constants, problem: RidgeProblem) -> Gain:
     """The gain of one step of size eta = Theta(1) at the same samples and ridge, for arrays of anything.
 
     Formula: theory.risk.gain.gain_in_parts, largest_gain and excess_in_parts.
@@ -46,11 +39,9 @@ def gain(
     Source: O5.
     """
     c = constants
-    names = ("samples", "width", "ridge", "step", "batch", "noise")
-    values = np.broadcast_arrays(
-        *(np.asarray(v, dtype=float) for v in (psi1, psi2, lam, eta, psi1 if alpha is None else alpha, noise))
-    )
-    for name, value in zip(names, values, strict=True):
+    named = problem.named()
+    values = np.broadcast_arrays(*(np.asarray(v, dtype=float) for v in named.values()))
+    for name, value in zip(named, values, strict=True):
         low = 0 if name in ("step", "noise") else np.nextafter(0, 1)
         if not (np.all(np.isfinite(value)) and np.all(value >= low)):
             raise InputError(name, "is not usable here", "give a finite number" + (" above 0" if low else " >= 0"))

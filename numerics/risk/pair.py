@@ -6,9 +6,11 @@ from dataclasses import dataclass
 
 from bulkedge.numerics.functions.functions import constants, vectorised
 from bulkedge.numerics.risk.conditional_limit import Pair
-from bulkedge.numerics.risk.ridge import Constants
+from bulkedge.numerics.risk.ridge import Constants, RidgeRisk, ridge_risk
+from bulkedge.numerics.risk.ridge_problem import RidgeProblem
 from bulkedge.theory.functions.nonlinearity import Nonlinearity
 from bulkedge.theory.numbers.errors import InputError
+from bulkedge.theory.steps.setting import Limit
 
 
 @dataclass(frozen=True)
@@ -105,3 +107,16 @@ def pair(activation: Nonlinearity, link: Nonlinearity) -> Pair:
         g.mu1,
         g.second_moment,
     )
+
+
+def limit_risk(limit: Limit) -> RidgeRisk:
+    """The limiting ridge risk of a Limit: what `numerics.steps.network` trains at `limit.at(d)` comes to as d grows.
+
+    Valid for: one step, or none, that does not grow with the width; a readout of variance one.
+    Errors: InputError for what the limits of one step do not cover, and where the link's mean is fitted through the
+    weights' norms (numerics.risk.conditional_limit.small_step_risk has that).
+    Source: O3.
+    """
+    if case(limit.activation, limit.link).name == "norms":
+        raise InputError("links", "its mean is fitted through the weights' norms here", "take small_step_risk")
+    return ridge_risk(ridge_constants(limit.activation, limit.link)[0], RidgeProblem.of(limit))

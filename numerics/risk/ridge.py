@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bulkedge.numerics.risk.ridge_problem import RidgeProblem
 from bulkedge.numerics.trials.domain import LARGEST, SMALLEST, within
 from bulkedge.theory.numbers.errors import ConvergenceError, InputError
 
@@ -235,35 +236,24 @@ def _solve(psi2: Array, lam: Array, mu1sq: Array, mu2sq: Array, ratio: Array, ex
     raise ConvergenceError(f"the effective ridge did not converge (residual {float(np.max(residual)):.2g})")
 
 
-def ridge_risk(
-    constants: Constants,
-    psi1: ArrayLike,
-    psi2: ArrayLike,
-    lam: ArrayLike,
-    eta: ArrayLike,
-    alpha: ArrayLike | None = None,
-    noise: ArrayLike = 0.0,
-) -> RidgeRisk:
+def ridge_risk(constants: Constants, problem: RidgeProblem) -> RidgeRisk:
     """The limiting ridge risk after one step of size eta = Theta(1), for arrays of anything.
 
     Formula: theory.risk.ridge.test_risk and train_risk.
     Valid for: see theory.risk.ridge.test_risk. Limits taken exactly: lam = 0; eta = 0 and eta = inf (after d -> inf);
     psi1 = inf, psi2 = inf (at fixed lam: the ridgeless kernel), psi2 = 0, alpha = inf.
-    Shapes/units: psi1 = n/d, psi2 = N/d, alpha = n1/d (default psi1) of the step's own batch, noise a standard
-    deviation; all broadcast against one another.
+    Shapes/units: the problem's fields and the constants broadcast against one another.
     Accuracy: a few units in the 15th digit away from the interpolation peak; near it the condition number.
     Errors: InputError for a negative ridge, ratio, noise or step that is not usable, and at the peak itself (lam = 0
     and as many features as samples), where the risk is infinite.
     Source: O3.
     """
-    names = ("samples", "width", "ridge", "step", "batch", "noise", "mu1", "mu2", "mu1_star", "mu2_star", "mu0_star")
     c = constants
-    values = (psi1, psi2, lam, eta, psi1 if alpha is None else alpha, noise, c.mu1, c.mu2, c.mu1_star, c.mu2_star)
     # Not broadcast yet: the effective ridge is found on the ratios' own shape, whatever the number of steps.
-    arrays = [_f(v) for v in (*values, c.mu0_star)]
-    shape = np.broadcast_shapes(*(a.shape for a in arrays))
-    checked = dict(zip(names, arrays, strict=True))
-    for name in set(names) - {"ridge"}:  # whose own smallest size is NO_RIDGE
+    checked = {name: _f(value) for name, value in problem.named().items()}
+    checked |= {name: _f(getattr(c, name)) for name in ("mu1", "mu2", "mu1_star", "mu2_star", "mu0_star")}
+    shape = np.broadcast_shapes(*(a.shape for a in checked.values()))
+    for name in set(checked) - {"ridge"}:  # whose own smallest size is NO_RIDGE
         small = np.abs(checked[name]) < SMALLEST
         if np.any(small):
             checked[name] = np.where(small, 0.0, checked[name])

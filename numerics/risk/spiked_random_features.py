@@ -12,9 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bulkedge.numerics.risk.conditional import anderson, gauss_nodes, local_moments
+from bulkedge.numerics.risk.conditional import gauss_nodes, local_moments
 from bulkedge.numerics.risk.conditional_limit import Pair
-from bulkedge.theory.numbers.errors import ConvergenceError, InputError
+from bulkedge.numerics.risk.fixed_point import fixed_point
+from bulkedge.theory.numbers.errors import InputError
 from bulkedge.theory.steps.gradient import direction_energy, rest_variance
 
 Array = NDArray[np.float64]
@@ -108,25 +109,13 @@ def spiked_features_risk(
         v = w / (1 + mu1**2 * V[0] + mu2sq * V[1])
         return samples * float(v @ mu1**2), samples * float(v @ mu2sq)
 
-    point = np.zeros(2)  # log V
-    xs: list[Array] = []
-    gs: list[Array] = []
-    iteration = 0
-    while iteration < MAX_ITERATIONS:
-        iteration += 1
-        V1_hat, V2_hat = hats(np.exp(point))
-        average = spectrum_averages(penalty + V2_hat / divisor, V1_hat / divisor, c2, width)
-        image = np.log(np.array([average.d, average.one]))
-        residual = float(np.max(np.abs(image - point)))
-        if residual < TOLERANCE:
-            break
-        xs, gs = [*xs[-4:], point], [*gs[-4:], image]
-        point = anderson(xs, gs)
-        if not np.all(np.abs(point) < 200):
-            point, xs, gs = image, [], []
-    else:
-        raise ConvergenceError(f"V1, V2 did not converge in {MAX_ITERATIONS} steps (change {residual:.1e})")
-    V1, V2 = np.exp(image)
+    def image(V: Array) -> tuple[Array, _Spectrum]:
+        V1_hat, V2_hat = hats(V)
+        found = spectrum_averages(penalty + V2_hat / divisor, V1_hat / divisor, c2, width)
+        return np.array([found.d, found.one]), found
+
+    settled = fixed_point(image, np.ones(2), what="V1, V2", tolerance=TOLERANCE, iterations=MAX_ITERATIONS, memory=4)
+    (V1, V2), average = settled.value, settled.extra
     v = w / (1 + mu1**2 * V1 + mu2sq * V2)
     # theta = thetahat <F/S> and m minimise; both are linear in the other.
     F = c2 * average.one
@@ -154,4 +143,6 @@ def spiked_features_risk(
                     theta_hat**2 * c2 * average.one2 + psi_hat**2 * average.d2]) / divisor  # fmt: skip
     q = np.linalg.solve(np.eye(2) - L @ gain, own + L @ start)
     test = float(w @ (base + mu.T @ q)) - noise**2
-    return SpikedRisk(test, float(V1), float(V2), float(q[0]), float(q[1]), iteration, residual, "converged")
+    return SpikedRisk(
+        test, float(V1), float(V2), float(q[0]), float(q[1]), settled.iterations, settled.residual, "converged"
+    )

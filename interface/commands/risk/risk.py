@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
@@ -30,6 +30,7 @@ from bulkedge.results.result import Result, Table
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from bulkedge.numerics.risk.ridge_problem import RidgeProblem
     from bulkedge.numerics.trials.estimate import Estimate
 
 HAS_CURVE = True
@@ -249,6 +250,8 @@ def risk(
 
 def _limit(inputs: Any) -> RiskResult:
     """eta = Theta(1): the closed form, or (case `norms`) the extrapolated fixed point."""
+    import numpy as np
+
     from bulkedge.numerics.risk.pair import case, pair, ridge_constants
     from bulkedge.numerics.risk.ridge_error import ridge_risk_with_error
     from bulkedge.theory.numbers.errors import InputError
@@ -256,6 +259,7 @@ def _limit(inputs: Any) -> RiskResult:
     kind = case(inputs.activation, inputs.link)
     c, activation_error, link_error = ridge_constants(inputs.activation, inputs.link)
     steps = [*inputs.steps, 0.0]
+    problem = _problem(inputs)
     if max(steps) > 0:
         pair(inputs.activation, inputs.link)  # refuses an activation whose gradient is not defined
     if kind.name == "norms":
@@ -268,23 +272,12 @@ def _limit(inputs: Any) -> RiskResult:
         functions = pair(inputs.activation, inputs.link)
         points = []
         for eta in steps:
-            test, train, error = small_step_risk(
-                functions, inputs.samples, inputs.width, inputs.ridge, eta, alpha=inputs.batch, noise=inputs.noise
-            )
+            test, train, error = small_step_risk(functions, replace(problem, eta=eta))
             points.append(Point(eta, test - inputs.noise**2, train, error, error))
         parts: tuple[tuple[str, float, float], ...] = ()
     else:
-        value, errors = ridge_risk_with_error(
-            c,
-            inputs.samples,
-            inputs.width,
-            inputs.ridge,
-            steps,
-            inputs.batch,
-            inputs.noise,
-            activation_error,
-            link_error,
-        )
+        curve = replace(problem, eta=np.array(steps))
+        value, errors = ridge_risk_with_error(c, curve, activation_error, link_error)
         rows = zip(steps, value.test, value.train, errors["test"], errors["train"], strict=True)
         points = [Point(*map(float, row)) for row in rows]
         names = {"bias": "bias", "variance": "variance", "effective_ridge": "kappa"}
@@ -310,6 +303,12 @@ def _limit(inputs: Any) -> RiskResult:
         points=tuple(points[:-1]) if inputs.is_curve else (),
         near=near,
     )
+
+
+def _problem(inputs: Any, eta: float = 0.0) -> RidgeProblem:
+    from bulkedge.numerics.risk.ridge_problem import RidgeProblem
+
+    return RidgeProblem(inputs.samples, inputs.width, inputs.ridge, eta, inputs.batch, inputs.noise)
 
 
 def _near_the_limit(inputs: Any) -> FiniteSize | None:
@@ -358,20 +357,9 @@ def _at(inputs: Any, functions: Any, eta: float, neurons: int) -> Point:
     """The fixed point at one step size, with the change between two numbers of nodes as its error."""
     from bulkedge.numerics.risk.conditional_limit import one_step_risk
 
+    problem = _problem(inputs, eta)
     fine, coarse = (
-        one_step_risk(
-            functions,
-            inputs.samples,
-            inputs.width,
-            inputs.ridge,
-            eta,
-            neurons,
-            alpha=inputs.batch,
-            noise=inputs.noise,
-            readout=inputs.readout,
-            count=count,
-        )
-        for count in (56, 40)
+        one_step_risk(functions, problem, neurons, readout=inputs.readout, count=count) for count in (56, 40)
     )
     floor = 1e-10 * fine.test
     errors = (abs(fine.test - coarse.test) + floor, abs(fine.train - coarse.train) + floor)

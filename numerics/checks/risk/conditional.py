@@ -14,6 +14,7 @@ from bulkedge.numerics.risk.conditional import conditional_model, conditional_ri
 from bulkedge.numerics.risk.conditional_limit import one_step_risk, small_step_risk
 from bulkedge.numerics.risk.pair import pair, ridge_constants
 from bulkedge.numerics.risk.ridge import ridge_risk
+from bulkedge.numerics.risk.ridge_problem import RidgeProblem
 from bulkedge.numerics.risk.simulated_risk import risk_trial
 from bulkedge.numerics.steps.network import (
     Teacher,
@@ -109,13 +110,13 @@ ERF = nonlinearity("erf")
 def _large(size: int) -> float:
     """L1 at large N, for the step of the networks of this size."""
     eta = 2 * math.sqrt(2 * size)
-    return one_step_risk(pair(ERF, ERF), 5.0, 2.0, 0.1, eta, 2 * size, noise=NOISE).test - NOISE**2
+    return one_step_risk(pair(ERF, ERF), RidgeProblem(5.0, 2.0, 0.1, eta, noise=NOISE), 2 * size).test - NOISE**2
 
 
 def _as_if_small() -> float:
     """O3's formula for the same step, as if it were Theta(1), over L1's."""
     c = ridge_constants(ERF, ERF)[0]
-    return float(ridge_risk(c, 5.0, 2.0, 0.1, 2 * math.sqrt(2 * LARGE), noise=NOISE).test) / _large(LARGE)
+    return float(ridge_risk(c, RidgeProblem(5.0, 2.0, 0.1, 2 * math.sqrt(2 * LARGE), noise=NOISE)).test) / _large(LARGE)
 
 
 NORMS = {"activation": "z + He(2, z)/2", "link": "softplus", "samples": "2", "width": "1", "ridge": "1/10"}
@@ -125,13 +126,13 @@ NORMS |= {"step": "1", "batch": "2", "noise": "1/5"}
 def _norms() -> float:
     """The case that O3's closed form leaves out: mu0 = 0, E sigma'' != 0, a link with a mean."""
     functions = pair(nonlinearity(NORMS["activation"]), nonlinearity(NORMS["link"]))
-    return small_step_risk(functions, 2.0, 1.0, 0.1, 1.0, noise=NOISE)[0] - NOISE**2
+    return small_step_risk(functions, RidgeProblem(2.0, 1.0, 0.1, 1.0, noise=NOISE))[0] - NOISE**2
 
 
 def _norms_unfitted() -> float:
     """O3's closed form, as if the activation were odd."""
     c = ridge_constants(nonlinearity(NORMS["activation"]), nonlinearity(NORMS["link"]))[0]
-    return float(ridge_risk(replace(c, fits_mean=False), 2.0, 1.0, 0.1, 1.0, noise=NOISE).test)
+    return float(ridge_risk(replace(c, fits_mean=False), RidgeProblem(2.0, 1.0, 0.1, 1.0, noise=NOISE)).test)
 
 
 @stream("L1.length")
@@ -145,7 +146,7 @@ def length_trial(rng: np.random.Generator, size: int) -> dict[str, float]:
 
 @functools.cache
 def _length(size: int) -> dict[str, float]:
-    found = one_step_risk(pair(RELU, SHIFTED), 5.0, 2.0, 0.1, 0.0, 2 * size)
+    found = one_step_risk(pair(RELU, SHIFTED), RidgeProblem(5.0, 2.0, 0.1, 0.0), 2 * size)
     return {"test": found.test, "train": found.train}
 
 
@@ -156,7 +157,7 @@ LENGTH = 70
 def _without_length() -> float:
     """O3's limit, where the length of the inputs is constant, over L1 at the checked size."""
     c = ridge_constants(RELU, SHIFTED)[0]
-    return float(ridge_risk(c, 5.0, 2.0, 0.1, 0.0).train) / _length(LENGTH)["train"]
+    return float(ridge_risk(c, RidgeProblem(5.0, 2.0, 0.1, 0.0)).train) / _length(LENGTH)["train"]
 
 
 REST_POINT = 0.3  # of the resolvents (K + x)^-1

@@ -13,6 +13,7 @@ from bulkedge.numerics.functions.functions import constants
 from bulkedge.numerics.risk.conditional_limit import one_step_risk
 from bulkedge.numerics.risk.floor import floor
 from bulkedge.numerics.risk.pair import pair
+from bulkedge.numerics.risk.ridge_problem import RidgeProblem
 from bulkedge.numerics.risk.simulated_risk import risk_trial
 from bulkedge.numerics.trials.check import Check, Control, Ladder, SecondRoute
 from bulkedge.numerics.trials.stream import stream
@@ -69,7 +70,7 @@ def beating_trial(rng: np.random.Generator, size: int) -> dict[str, float]:
 
 def _beating() -> float:
     e = nonlinearity("erf")
-    return one_step_risk(pair(e, e), 12.0, 2.0, 0.01, 2.5 * math.sqrt(2 * SIZE), 2 * SIZE).test
+    return one_step_risk(pair(e, e), RidgeProblem(12.0, 2.0, 0.01, 2.5 * math.sqrt(2 * SIZE)), 2 * SIZE).test
 
 
 CHECKS = (

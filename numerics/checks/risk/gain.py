@@ -11,6 +11,7 @@ import numpy as np
 from bulkedge.numerics.checks.risk.ridge import Case
 from bulkedge.numerics.risk.gain import Gain, gain
 from bulkedge.numerics.risk.ridge import Constants
+from bulkedge.numerics.risk.ridge_problem import RidgeProblem
 from bulkedge.numerics.trials.check import Check, Control, Ladder
 
 SOURCE = "paper O, Theorem 5 and Fact 4; O5"
@@ -26,7 +27,7 @@ def _found(case: Case, *, constants: Constants | None = None, **other: float) ->
     """O5 at a case, or with a mistake."""
     names = {"samples": "psi1", "width": "psi2", "ridge": "lam", "step": "eta", "batch": "alpha", "noise": "noise"}
     values = {new: float(Fraction(getattr(case, old))) for old, new in names.items()}
-    return gain(constants or case.constants(), **{**values, **other})
+    return gain(constants or case.constants(), RidgeProblem(**{**values, **other}))
 
 
 def _gain(case: Case) -> float:

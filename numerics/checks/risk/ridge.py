@@ -13,6 +13,7 @@ import numpy as np
 from bulkedge.numerics.risk.mei_montanari import mei_montanari_risk
 from bulkedge.numerics.risk.pair import ridge_constants
 from bulkedge.numerics.risk.ridge import Constants, RidgeRisk, kernel_risk, ridge_risk
+from bulkedge.numerics.risk.ridge_problem import RidgeProblem
 from bulkedge.numerics.risk.simulated_risk import risk_trial
 from bulkedge.numerics.trials.check import Check, Control, Ladder, SecondRoute
 from bulkedge.numerics.trials.stream import stream
@@ -47,7 +48,7 @@ class Case:
         """O3's prediction; `change` and `other` make a mistake for a control."""
         names = {"samples": "psi1", "width": "psi2", "ridge": "lam", "step": "eta", "batch": "alpha", "noise": "noise"}
         values = {new: float(Fraction(getattr(self, old))) for old, new in names.items()}
-        return ridge_risk(change(self.constants()), **{**values, **other})
+        return ridge_risk(change(self.constants()), RidgeProblem(**{**values, **other}))
 
     def gain(self, **other: Any) -> float:
         """The gain over step 0."""

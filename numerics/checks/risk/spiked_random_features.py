@@ -5,9 +5,11 @@ from __future__ import annotations
 import functools
 import math
 from fractions import Fraction
+from typing import Any
 
 from bulkedge.numerics.risk.conditional_limit import one_step_risk
 from bulkedge.numerics.risk.pair import pair
+from bulkedge.numerics.risk.ridge_problem import RidgeProblem
 from bulkedge.numerics.risk.simulated_risk import risk_trial
 from bulkedge.numerics.risk.spiked_random_features import spiked_features_risk
 from bulkedge.numerics.trials.check import Check, Control, Ladder, SecondRoute
@@ -27,13 +29,12 @@ def _predicted(width: float, recorded: bool) -> float:
 
 def _conditional(width: float) -> Enclosure:
     """L1's equations with one value of a_j, extrapolated in 1/N; the last change is the error."""
-    risks = [
-        one_step_risk(
-            PAIR, SAMPLES, width, PENALTY * width / SAMPLES, STEP * math.sqrt(N), N,
-            alpha=BATCH, noise=NOISE, readout="constant", weights="sphere", count=64, isotropic=True,
-        ).test
-        for N in (2000, 4000, 8000)
-    ]  # fmt: skip
+    options: dict[str, Any] = {"readout": "constant", "weights": "sphere", "count": 64, "isotropic": True}
+    ridge = PENALTY * width / SAMPLES  # paper O's
+    risks = []
+    for N in (2000, 4000, 8000):
+        problem = RidgeProblem(SAMPLES, width, ridge, STEP * math.sqrt(N), alpha=BATCH, noise=NOISE)
+        risks.append(one_step_risk(PAIR, problem, N, **options).test)
     first, last = 2 * risks[1] - risks[0], 2 * risks[2] - risks[1]
     return Enclosure(Fraction(last - NOISE**2), Fraction(abs(last - first) + 1e-7), "tested")
 

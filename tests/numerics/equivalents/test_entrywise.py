@@ -14,6 +14,7 @@ import bulkedge
 from bulkedge.numerics.equivalents import equivalent
 from bulkedge.numerics.equivalents.equivalent_simulation import expression_check
 from bulkedge.numerics.risk.ridge import Constants, ridge_risk
+from bulkedge.numerics.risk.ridge_problem import RidgeProblem
 from bulkedge.numerics.trials.check import Verdict, run_check
 from bulkedge.numerics.trials.runner import Runner
 from bulkedge.theory.equivalents import entrywise
@@ -48,7 +49,9 @@ def test_training_error_of_random_features() -> None:
     """O3 at step 0, tanh on tanh, features and labels typed as functions: the training error's closed form."""
     text = "let F = tanh(X*W); let y = tanh(X*b); let t = y - F*inv(F.T*F/n + lam)*F.T*y/n; t.T*t/n"
     found = value(typed(text, ("b: d x 1, 1/d",), positive="lam"), "lam=1/10")
-    closed = ridge_risk(Constants(MU1, MU2, 0.0, MU1, MU2), psi1=3.0, psi2=2.0, lam=0.1, eta=0.0, alpha=1.0, noise=0.0)
+    closed = ridge_risk(
+        Constants(MU1, MU2, 0.0, MU1, MU2), RidgeProblem(psi1=3.0, psi2=2.0, lam=0.1, eta=0.0, alpha=1.0, noise=0.0)
+    )
     assert found == pytest.approx(float(closed.train), rel=1e-11)
 
 

@@ -11,6 +11,7 @@ import sympy as sp
 
 from bulkedge.numerics.risk.pair import pair
 from bulkedge.numerics.risk.ridge import Constants, ridge_risk
+from bulkedge.numerics.risk.ridge_problem import RidgeProblem
 from bulkedge.numerics.risk.spiked_random_features import spiked_features_risk
 from bulkedge.numerics.spectra import marchenko_pastur, silverstein
 from bulkedge.numerics.steps.spiked_features import traces
@@ -127,7 +128,7 @@ def test_ridge_risk_after_a_step(setting: dict[str, float]) -> None:
     """O3: test and training risk, with noise, at three corners of the ratios."""
     mu1, mu2, ms, mu2s = 0.6, 0.35, 0.8, 0.3
     rest = mu2s**2 + setting["noise"] ** 2
-    found = ridge_risk(Constants(mu1, mu2, 0.0, ms, mu2s), **setting)
+    found = ridge_risk(Constants(mu1, mu2, 0.0, ms, mu2s), RidgeProblem(**setting))
     assert abs(step(TEST, setting, mu1, mu2, ms, rest) + mu2s**2 - float(found.test)) < 1e-11
     assert abs(step(TRAIN, setting, mu1, mu2, ms, rest) - float(found.train)) < 1e-11
 

@@ -21,6 +21,7 @@ from bulkedge.numerics.risk.conditional import (
     local_moments,
 )
 from bulkedge.numerics.risk.ridge import Constants, ridge_risk
+from bulkedge.numerics.risk.ridge_problem import RidgeProblem
 from bulkedge.theory.numbers.errors import InputError
 
 
@@ -118,7 +119,7 @@ def test_agrees_with_the_closed_form_without_a_step() -> None:
         beta = rng.normal(size=d)
         model = conditional_model(W, np.empty((d, 0)), beta, np.tanh, np.tanh, noise=0.3)
         values.append(conditional_risk(model, 3 * d, 0.05).test)
-    limit = ridge_risk(Constants(tanh1, tanh2, 0.0, tanh1, tanh2), 3.0, 2.0, 0.05, 0.0, noise=0.3)
+    limit = ridge_risk(Constants(tanh1, tanh2, 0.0, tanh1, tanh2), RidgeProblem(3.0, 2.0, 0.05, 0.0, noise=0.3))
     assert np.mean(values) == pytest.approx(float(limit.test) + 0.09, rel=0.02)
 
 

@@ -20,6 +20,7 @@ from bulkedge.numerics.risk.conditional_limit import (
     small_step_risk,
 )
 from bulkedge.numerics.risk.ridge import Constants, ridge_risk
+from bulkedge.numerics.risk.ridge_problem import RidgeProblem
 from bulkedge.theory.numbers.errors import InputError
 
 TANH = pair_from_functions(np.tanh, lambda z: 1 / np.cosh(z) ** 2, np.tanh)
@@ -65,25 +66,28 @@ def test_small_steps_are_the_closed_form(
     pair: Pair, psi1: float, psi2: float, lam: float, eta: float, weights: str
 ) -> None:
     """eta = Theta(1): O3 from a different set of equations, whose difference is O(1/N) and extrapolates to zero."""
-    test, train, error = small_step_risk(pair, psi1, psi2, lam, eta, noise=0.2, weights=weights)
-    closed = ridge_risk(constants(pair), psi1, psi2, lam, eta, noise=0.2)
+    test, train, error = small_step_risk(pair, RidgeProblem(psi1, psi2, lam, eta, noise=0.2), weights=weights)
+    closed = ridge_risk(constants(pair), RidgeProblem(psi1, psi2, lam, eta, noise=0.2))
     assert abs(test - 0.04 - float(closed.test)) <= error
     assert error < 1e-6
     assert train == pytest.approx(float(closed.train), rel=1e-6)
-    gaussian = one_step_risk(pair, psi1, psi2, lam, eta, 10**5, noise=0.2, weights=weights)
+    gaussian = one_step_risk(pair, RidgeProblem(psi1, psi2, lam, eta, noise=0.2), 10**5, weights=weights)
     assert gaussian.test - 0.04 == pytest.approx(float(closed.test), rel=2e-4)
 
 
 def test_a_mean_is_fitted_through_the_norms_of_gaussian_weights() -> None:
     """mu0 = 0, E sigma'' != 0, a link with a mean: Gaussian weights fit some of it, unit ones only after a step."""
     centred = pair_from_functions(lambda z: z + (z**2 - 1) / 2, lambda z: 1 + z, softplus)
-    free, stuck = (small_step_risk(centred, 2.0, 1.0, 0.1, 0.0, weights=w)[0] for w in ("gaussian", "sphere"))
+    free, stuck = (
+        small_step_risk(centred, RidgeProblem(2.0, 1.0, 0.1, 0.0), weights=w)[0] for w in ("gaussian", "sphere")
+    )
     closed = [
-        float(ridge_risk(replace(constants(centred), fits_mean=fit), 2.0, 1.0, 0.1, 0.0).test) for fit in (True, False)
+        float(ridge_risk(replace(constants(centred), fits_mean=fit), RidgeProblem(2.0, 1.0, 0.1, 0.0)).test)
+        for fit in (True, False)
     ]
     assert stuck == pytest.approx(closed[1], rel=1e-6)
     assert closed[0] < free < 0.8 * closed[1]
-    assert small_step_risk(centred, 2.0, 1.0, 0.1, 2.0, weights="sphere")[0] < 0.95 * stuck
+    assert small_step_risk(centred, RidgeProblem(2.0, 1.0, 0.1, 2.0), weights="sphere")[0] < 0.95 * stuck
 
 
 @pytest.mark.parametrize("readout", ["gaussian", "rademacher"])
@@ -105,7 +109,9 @@ def test_large_steps_are_those_of_drawn_weights(readout: str) -> None:
         beta = cosine * u + math.sqrt(1 - cosine**2) * other
         model = conditional_model(W, u[:, None], beta, np.tanh, np.tanh, noise=noise)
         risks.append(conditional_risk(model, n, lam).test)
-    predicted = one_step_risk(TANH, n / d, N / d, lam, eta, N, noise=noise, readout=readout, isotropic=True)
+    predicted = one_step_risk(
+        TANH, RidgeProblem(n / d, N / d, lam, eta, noise=noise), N, readout=readout, isotropic=True
+    )
     error = np.std(risks, ddof=1) / math.sqrt(len(risks))
     # The mean over draws deviates by O(1/d) beside its standard error.
     assert abs(np.mean(risks) - predicted.test) < 4 * error + 1 / d * predicted.test
@@ -114,35 +120,35 @@ def test_large_steps_are_those_of_drawn_weights(readout: str) -> None:
 def test_risk_is_the_total_derivative_of_the_minimum() -> None:
     """T by the closed Jacobian against a difference quotient of F with its own plain fixed-point iteration."""
     psi1, psi2, lam, eta, width, noise = 1.4, 0.8, 0.2, 25.0, 400, 0.3
-    d = width / psi2
-    g = one_step_groups(RELU, eta, psi1, width, noise, "gaussian", 24, dimension=d)
-    n = psi1 * d
+    problem = RidgeProblem(psi1, psi2, lam, eta, noise=noise)
+    g = one_step_groups(RELU, problem, width, count=24)
+    n = psi1 * width / psi2
 
     def minimum(t: float) -> float:
         delta, q, change = np.ones(len(g.weights)), np.ones(len(g.share)), 1.0
         while change > 1e-14:
             V = g.weights * (1 / (1 + delta) + t)
-            q = limit._next_q(g, V, q, psi2, lam)
-            state = limit._state(g, V, q, psi2, width, False)
-            new = limit._next_delta(g, state, n, d, width, psi2, False)
+            q = limit._next_q(g, V, q, lam)
+            state = limit._state(g, V, q)
+            new = limit._next_delta(g, state, n)
             change, delta = float(np.max(np.abs(new - delta) / new * np.sqrt(g.weights))), new
         both = np.concatenate([V, V])
         linear = g.common_label @ (np.diag(both) - state.E) @ g.common_label
-        seen = limit._state(g, V, q, psi2, width, False, g.spectrum.aligned)
+        seen = limit._state(g, V, q, g.spectrum.aligned)
         rest = seen.mass @ [g.label_slope @ (np.diag(V) - H) @ g.label_slope for H in seen.H]
         return float(V @ g.label2 - linear - g.perpendicular * rest)
 
     h = 1e-4
     quotient = [(minimum(s) - minimum(-s)) / (2 * s) for s in (h, h / 2)]
-    risk = one_step_risk(RELU, psi1, psi2, lam, eta, width, noise=noise, count=24)
+    risk = one_step_risk(RELU, problem, width, count=24)
     assert risk.test == pytest.approx((4 * quotient[1] - quotient[0]) / 3, rel=1e-6)
 
 
 def test_large_step_beats_the_linear_floor() -> None:
     """tanh/tanh at eta = Theta(sqrt N) and many samples: below mu2*^2, which no small step passes."""
     floor = float(constants(TANH).floor())
-    assert one_step_risk(TANH, 40.0, 2.0, 1e-3, 1.0, 2000).test > floor
-    assert one_step_risk(TANH, 40.0, 2.0, 1e-3, 1.5 * math.sqrt(2000), 2000).test < floor / 2
+    assert one_step_risk(TANH, RidgeProblem(40.0, 2.0, 1e-3, 1.0), 2000).test > floor
+    assert one_step_risk(TANH, RidgeProblem(40.0, 2.0, 1e-3, 1.5 * math.sqrt(2000)), 2000).test < floor / 2
 
 
 @pytest.mark.parametrize(
@@ -158,16 +164,16 @@ def test_large_step_beats_the_linear_floor() -> None:
     ],
 )
 def test_bad_input(change: dict[str, Any], named: str) -> None:
-    good: dict[str, Any] = {"psi1": 2.0, "psi2": 1.0, "lam": 0.1, "eta": 1.0, "width": 100}
+    good: dict[str, Any] = {"psi1": 2.0, "psi2": 1.0, "lam": 0.1, "eta": 1.0, "width": 100, "readout": "gaussian"}
+    values = {**good, **change}
     with pytest.raises(InputError) as caught:
-        one_step_risk(TANH, **{**good, **change})
+        one_step_risk(TANH, width=values.pop("width"), readout=values.pop("readout"), problem=RidgeProblem(**values))
     assert caught.value.argument == named
 
 
 def test_the_rest_of_a_step_on_a_small_batch_is_not_isotropic() -> None:
     """n1 = d/2: L1 for weights whose rest has the batch's covariance, over the limit with that and without."""
     d = N = 300
-    options: dict[str, Any] = {"alpha": 0.5, "noise": 0.2, "readout": "rademacher"}
     step, ratios = 2 * math.sqrt(N), []
     for seed in range(4):
         rng = np.random.default_rng(seed)
@@ -181,8 +187,9 @@ def test_the_rest_of_a_step_on_a_small_batch_is_not_isotropic() -> None:
         second = 0.5 * (u @ u - u[0] ** 2) - 0.2**2
         here = replace(TANH, link_slope=u[0], link_second=second)
         found = conditional_risk(model, 2 * d, 0.1).test
+        problem = RidgeProblem(2.0, 1.0, 0.1, step, alpha=0.5, noise=0.2)
         ratios.append(
-            [found / one_step_risk(here, 2.0, 1.0, 0.1, step, N, isotropic=i, **options).test for i in (0, 1)]
+            [found / one_step_risk(here, problem, N, readout="rademacher", isotropic=i).test for i in (False, True)]
         )
     batch, isotropic = np.mean(ratios, axis=0)
     assert batch == pytest.approx(1, abs=0.015)
@@ -191,7 +198,9 @@ def test_the_rest_of_a_step_on_a_small_batch_is_not_isotropic() -> None:
 
 def test_on_a_large_batch_the_rest_is_isotropic() -> None:
     both = [
-        one_step_risk(TANH, 2.0, 1.0, 0.1, 2 * math.sqrt(300), 300, alpha=8.0, noise=0.2, isotropic=i).test
+        one_step_risk(
+            TANH, RidgeProblem(2.0, 1.0, 0.1, 2 * math.sqrt(300), alpha=8.0, noise=0.2), 300, isotropic=i
+        ).test
         for i in (False, True)
     ]
     assert both[0] == pytest.approx(both[1], rel=4e-3)

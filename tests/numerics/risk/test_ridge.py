@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from bulkedge.numerics.risk.mei_montanari import mei_montanari_risk
 from bulkedge.numerics.risk.ridge import Constants, effective_ridge, kernel_risk, ridge_risk
+from bulkedge.numerics.risk.ridge_problem import RidgeProblem
 from bulkedge.theory.numbers import symbols as sym
 from bulkedge.theory.numbers.errors import InputError
 from bulkedge.theory.risk import ridge as theory
@@ -43,7 +44,7 @@ def test_twin_of_the_symbols(p1: float, p2: float, lam: float, eta: float, alpha
     equation = theory.effective_ridge_equation()
     gap = (equation.lhs - equation.rhs).subs(sym.g_res, theory.resolvent()).subs(exact)
     with mpmath.workdps(40):
-        got = ridge_risk(Constants(-0.6, 0.2, 0.3, 0.7, 0.35), p1, p2, lam, eta, alpha, s)
+        got = ridge_risk(Constants(-0.6, 0.2, 0.3, 0.7, 0.35), RidgeProblem(p1, p2, lam, eta, alpha, s))
         kappa = mpmath.findroot(sp.lambdify(sym.kappa, gap, "mpmath"), mpmath.mpf(float(got.kappa)))
         root = sp.Float(kappa, 40)
         at = {**exact, sym.kappa: root}
@@ -63,7 +64,9 @@ def test_no_step_is_mei_montanari(
     """O3 at eta = 0 by their formula, which shares nothing with ours, to 1e-10."""
     if not _far_from_peak(p1, p2, lam):
         return
-    ours = float(ridge_risk(Constants(mu1, mu2, 0.0, linear, nonlinear), p1, p2, lam, 0.0, noise=noise).test)
+    ours = float(
+        ridge_risk(Constants(mu1, mu2, 0.0, linear, nonlinear), RidgeProblem(p1, p2, lam, 0.0, noise=noise)).test
+    )
     theirs = mei_montanari_risk(p2, p1, lam / p2, mu1, mu2, linear, nonlinear, noise)
     assert ours == pytest.approx(theirs, rel=1e-10)
 
@@ -75,7 +78,7 @@ def test_the_theorem(
 ) -> None:
     """The gain is non-negative, monotone in eta, and the risk is never below the linear floor."""
     c = Constants(mu1, mu2, 0.0, linear, nonlinear)
-    r = ridge_risk(c, p1, p2, lam, [0.0, 0.3, 1.0, 3.0, 10.0, 100.0, np.inf], alpha, s)
+    r = ridge_risk(c, RidgeProblem(p1, p2, lam, [0.0, 0.3, 1.0, 3.0, 10.0, 100.0, np.inf], alpha, s))
     scale = 1e-12 * float(np.max(r.test + s**2))
     assert np.all(np.diff(r.test) <= scale)
     assert np.all(r.test >= nonlinear**2 - scale)
@@ -93,7 +96,7 @@ def test_the_theorem(
     ],
 )
 def test_gain_is_zero_iff_a_factor_is(c: Constants, eta: float, gain: bool) -> None:
-    r = ridge_risk(c, 2.0, 1.5, 0.1, [0.0, eta], noise=0.2).test
+    r = ridge_risk(c, RidgeProblem(2.0, 1.5, 0.1, [0.0, eta], noise=0.2)).test
     assert bool(r[0] - r[1] > 1e-3) is gain
     assert gain or r[0] == r[1]
 
@@ -121,21 +124,21 @@ def test_limits(name: str, near: dict[str, float], at: dict[str, float]) -> None
 
     def risk(values: dict[str, float]) -> tuple[float, float]:
         v = {**base, **values}
-        r = ridge_risk(Constants(v.pop("mu1"), v.pop("mu2"), 0.2, 0.7, 0.3), **v)
+        r = ridge_risk(Constants(v.pop("mu1"), v.pop("mu2"), 0.2, 0.7, 0.3), RidgeProblem(**v))
         return float(r.test), float(r.train)
 
     assert risk(near) == pytest.approx(risk(at), rel=1e-5, abs=1e-5), name
 
 
 def test_wide_limit_at_a_proportional_ridge() -> None:
-    wide = ridge_risk(ANY, 0.8, 1e9, 0.3 * 1e9, 2.0, noise=0.1).test
+    wide = ridge_risk(ANY, RidgeProblem(0.8, 1e9, 0.3 * 1e9, 2.0, noise=0.1)).test
     assert float(wide) == pytest.approx(float(kernel_risk(ANY, 0.8, 0.3, 0.1)), rel=1e-7)
 
 
 def test_double_descent_peak() -> None:
     """At N = n the risk grows as lam^(-1/2), with the theory's coefficient; on either side it is finite at lam = 0."""
     lam = 1e-14
-    at = float(ridge_risk(ANY, 1.7, 1.7, lam, 1.3, noise=0.2).test) + 0.04
+    at = float(ridge_risk(ANY, RidgeProblem(1.7, 1.7, lam, 1.3, noise=0.2)).test) + 0.04
     values = {
         sym.psi2: 1.7, sym.mu1: 0.6, sym.mu2: 0.2, sym.mu0_star: 0.3, sym.mu1_star: 0.7, sym.mu2_star: 0.35,
         sym.s_eps: 0.2, sym.alpha: 1.7, sym.eta: 1.3,
@@ -145,21 +148,21 @@ def test_double_descent_peak() -> None:
         float(theory.peak_coefficient().subs(sym.g_res, g).subs(values)), rel=1e-5
     )
     with pytest.raises(InputError, match="ridge above 0"):
-        ridge_risk(ANY, 1.7, 1.7, 0.0, 1.3)
-    sides = ridge_risk(ANY, 1.7, [1.0, 1.6, 1.8, 3.0], 0.0, 1.3).test
+        ridge_risk(ANY, RidgeProblem(1.7, 1.7, 0.0, 1.3))
+    sides = ridge_risk(ANY, RidgeProblem(1.7, [1.0, 1.6, 1.8, 3.0], 0.0, 1.3)).test
     assert sides[0] < sides[1]
     assert sides[2] > sides[3]
 
 
 def test_mean_that_nothing_fits_adds_to_the_floor() -> None:
     odd = Constants(0.6, 0.2, 0.3, 0.7, 0.35, fits_mean=False)
-    enough = ridge_risk(odd, 1e7, 1e3, 1e-6, 1.0, alpha=1.0)
+    enough = ridge_risk(odd, RidgeProblem(1e7, 1e3, 1e-6, 1.0, alpha=1.0))
     assert float(enough.test) == pytest.approx(0.35**2 + 0.3**2, rel=1e-3)
-    assert float(ridge_risk(ANY, 1e7, 1e3, 1e-6, 1.0, alpha=1.0).test) == pytest.approx(0.35**2, rel=1e-3)
+    assert float(ridge_risk(ANY, RidgeProblem(1e7, 1e3, 1e-6, 1.0, alpha=1.0)).test) == pytest.approx(0.35**2, rel=1e-3)
 
 
 def test_decomposition_adds_up() -> None:
-    r = ridge_risk(ANY, 1.5, np.linspace(0.1, 4, 7)[:, None], 0.01, np.linspace(0, 5, 5), noise=0.3)
+    r = ridge_risk(ANY, RidgeProblem(1.5, np.linspace(0.1, 4, 7)[:, None], 0.01, np.linspace(0, 5, 5), noise=0.3))
     assert r.test.shape == (7, 5)
     np.testing.assert_allclose(r.test, r.floor + r.bias + r.variance, rtol=1e-14)
 
@@ -197,7 +200,7 @@ def test_a_curve_of_1000_points_is_one_vectorised_call() -> None:
     """1000 different ridge problems (each with its own effective ridge) take no more calls than a few per iteration."""
     psi = np.linspace(0.1, 5, 1000)
     with at_most(10_000):
-        ridge_risk(ANY, psi, 2.0, 1e-4, 1.0)
+        ridge_risk(ANY, RidgeProblem(psi, 2.0, 1e-4, 1.0))
 
 
 @pytest.mark.parametrize(
@@ -216,12 +219,12 @@ def test_a_curve_of_1000_points_is_one_vectorised_call() -> None:
 def test_bad_input(arguments: dict[str, float], named: str) -> None:
     good = {"psi1": 2.0, "psi2": 1.0, "lam": 0.1, "eta": 1.0}
     with pytest.raises(InputError) as caught:
-        ridge_risk(ANY, **{**good, **arguments})
+        ridge_risk(ANY, RidgeProblem(**{**good, **arguments}))
     assert caught.value.argument == named
 
 
 def test_constant_activation_and_infinite_variance_are_refused() -> None:
     with pytest.raises(InputError, match="constant"):
-        ridge_risk(Constants(0.0, 0.0, 0.0, 0.7, 0.3), 1.0, 2.0, 0.1, 1.0)
+        ridge_risk(Constants(0.0, 0.0, 0.0, 0.7, 0.3), RidgeProblem(1.0, 2.0, 0.1, 1.0))
     with pytest.raises(InputError, match="link"):
-        ridge_risk(Constants(0.6, 0.2, 0.0, 0.7, np.inf), 1.0, 2.0, 0.1, 1.0)
+        ridge_risk(Constants(0.6, 0.2, 0.0, 0.7, np.inf), RidgeProblem(1.0, 2.0, 0.1, 1.0))

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from bulkedge.numerics.risk.conditional_limit import one_step_risk, pair_from_functions
+from bulkedge.numerics.risk.ridge_problem import RidgeProblem
 from bulkedge.numerics.risk.spiked_random_features import spectrum_averages, spiked_features_risk
 from bulkedge.theory.numbers.errors import InputError
 
@@ -33,13 +34,8 @@ def test_agrees_with_conditional_equivalence(pair: Any, width: float) -> None:
         risks.append(
             one_step_risk(
                 pair,
-                1.5,
-                width,
-                lam,
-                eta,
+                RidgeProblem(1.5, width, lam, eta, alpha=1.0, noise=0.2),
                 N,
-                alpha=1.0,
-                noise=0.2,
                 readout="constant",
                 weights="sphere",
                 count=64,
