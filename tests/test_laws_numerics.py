@@ -64,7 +64,7 @@ from bulkedge.theory.functions.nonlinearity import nonlinearity
 from bulkedge.theory.kernels import sphere as exact_sphere
 from bulkedge.theory.numbers.errors import InputError
 from bulkedge.theory.steps import kink, target
-from bulkedge.theory.steps.setting import Setting
+from bulkedge.theory.steps.setting import Limit, Setting
 
 laws = settings(max_examples=15, deadline=None)
 few = settings(max_examples=4, deadline=None)
@@ -669,6 +669,38 @@ def test_local_moments_of_affine_functions(mean, std, a, b):
     assert float(found.mean[0]) == pytest.approx(a + b * mean, abs=1e-9)
     assert float(found.slope[0]) == pytest.approx(b, abs=1e-8)
     assert float(found.second[0]) == pytest.approx((a + b * mean) ** 2 + (b * std) ** 2, abs=1e-8)
+
+
+@laws
+@given(SEEDS)
+def test_fixed_points_of_log_linear_maps(rng):
+    """log x -> A log x + b, contracting: the linear system's solution, whatever the memory."""
+    A, b = 0.4 * rng.uniform(-1, 1, (3, 3)), rng.standard_normal(3)
+    memory = int(rng.integers(2, 7))
+    found = fixed_point.fixed_point(
+        lambda x: (np.exp(A @ np.log(x) + b), None),
+        np.ones(3),
+        what="x",
+        tolerance=1e-12,
+        iterations=200,
+        memory=memory,
+    )
+    assert np.log(found.value) == pytest.approx(np.linalg.solve(np.eye(3) - A, b), abs=1e-10)
+
+
+@few
+@given(st.integers(1, 40), st.integers(1, 40), st.integers(1, 40), st.integers(0, 20), st.integers(1, 40))
+def test_a_limit_is_the_problem_of_its_ratios(train, width, batch, noise, ridge):
+    """All fields are tenths; named and numbers keep them, and the command's constants give limit_risk."""
+    sizes = {"train": train, "width": width, "batch": batch, "noise": noise, "ridge": ridge}
+    values = {name: f"{value}/10" for name, value in sizes.items()}
+    limit = Limit(activation="tanh", links="tanh", steps=("1",), **values)
+    problem = RidgeProblem.of(limit)
+    psi1, psi2, lam, eta, alpha, s = problem.numbers()
+    assert (psi1, psi2, lam, alpha, s) == pytest.approx([x / 10 for x in (train, width, ridge, batch, noise)])
+    assert (eta, problem.named()["step"]) == (1.0, 1.0)
+    f = nonlinearity("tanh")
+    assert pair.limit_risk(limit).test == ridge.ridge_risk(pair.ridge_constants(f, f)[0], problem).test
 
 
 @laws

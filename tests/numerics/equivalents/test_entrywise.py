@@ -178,7 +178,8 @@ def test_training_error_of_features_with_a_mean() -> None:
     relu = nonlinearity("relu")
     constants = Constants(0.5, float(hermite.parseval_tail(relu, 1)) ** 0.5, 0.0, 0.5, 0.0)
     closed = ridge_risk(
-        Constants(0.5, constants.mu2, 0.0, 0.5, constants.mu2), psi1=3.0, psi2=2.0, lam=0.1, eta=0.0, alpha=1.0, noise=0
+        Constants(0.5, constants.mu2, 0.0, 0.5, constants.mu2),
+        RidgeProblem(psi1=3.0, psi2=2.0, lam=0.1, eta=0.0, alpha=1.0, noise=0),
     )
     assert found == pytest.approx(float(closed.train), rel=1e-12)
     flat = value(typed(text.format("tanh(X*W)"), ("b: d x 1, 1/d",), positive="lam"), "lam=1/10")
