@@ -690,14 +690,14 @@ def test_fixed_points_of_log_linear_maps(rng):
 
 @few
 @given(st.integers(1, 40), st.integers(1, 40), st.integers(1, 40), st.integers(0, 20), st.integers(1, 40))
-def test_a_limit_is_the_problem_of_its_ratios(train, width, batch, noise, ridge):
+def test_a_limit_is_the_problem_of_its_ratios(train, width, batch, noise, penalty):
     """All fields are tenths; named and numbers keep them, and the command's constants give limit_risk."""
-    sizes = {"train": train, "width": width, "batch": batch, "noise": noise, "ridge": ridge}
+    sizes = {"train": train, "width": width, "batch": batch, "noise": noise, "ridge": penalty}
     values = {name: f"{value}/10" for name, value in sizes.items()}
     limit = Limit(activation="tanh", links="tanh", steps=("1",), **values)
     problem = RidgeProblem.of(limit)
     psi1, psi2, lam, eta, alpha, s = problem.numbers()
-    assert (psi1, psi2, lam, alpha, s) == pytest.approx([x / 10 for x in (train, width, ridge, batch, noise)])
+    assert (psi1, psi2, lam, alpha, s) == pytest.approx([x / 10 for x in (train, width, penalty, batch, noise)])
     assert (eta, problem.named()["step"]) == (1.0, 1.0)
     f = nonlinearity("tanh")
     assert pair.limit_risk(limit).test == ridge.ridge_risk(pair.ridge_constants(f, f)[0], problem).test
