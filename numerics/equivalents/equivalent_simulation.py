@@ -174,6 +174,8 @@ class _Draw:
         self.known: dict[mx.Node, Matrix] = {}
         self.leaves: dict[str, Matrix] = {}
         residues = {f.residue for f in model.features} | {mx.ones_name(dim) for dim in model.ones}
+        for dim in model.ones:
+            self.leaves[mx.ones_name(dim)] = np.full((self.sizes[dim], 1), self.unit**-0.5)
         for g in model.gaussians:
             if g.name in residues:
                 continue
@@ -210,6 +212,8 @@ class _Draw:
         if isinstance(node, mx.Leaf):
             matrix = self.leaves[node.name]
             return matrix.T if node.transposed else matrix
+        if isinstance(node, mx.Ones):
+            return np.full((self.sizes[node.rows], self.sizes[node.cols]), self.unit**-0.5)
         if isinstance(node, mx.Identity):
             return np.eye(self.sizes[node.rows])
         if isinstance(node, mx.Sum):

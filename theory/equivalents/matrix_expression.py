@@ -93,13 +93,11 @@ class Inverse(Node):
 
 @dataclass(frozen=True)
 class Ones(Node):
-    """mean times 1 1^T where both sides are large: a term of rank one, sqrt(size) beyond all others.
+    """1 1^T where both sides are large: a term of rank one, sqrt(size) beyond all others.
 
     1 1^T = 1 (1/eps) 1^T, eps -> 0 (the vectors 1 of a variance 1/size, as all matrices): eps stands in a block of
     dimension one, which gives no self-energy, so that it may be zero from the beginning.
     """
-
-    mean: sp.Expr
 
 
 @dataclass(frozen=True)
@@ -145,11 +143,8 @@ class Feature(Node):
         if slope != 0:
             terms = ((slope / self.deviation, self.inner), *terms)
         mean = self.mean.symbol if isinstance(self.mean, HermiteConstant) else self.mean
-        if mean != 0 and ONE in (self.rows, self.cols):
-            dim = self.rows if self.cols == ONE else self.cols
-            terms = (*terms, (mean, Leaf(self.rows, self.cols, self.degree, ones_name(dim), self.rows == ONE)))
-        elif mean != 0:
-            terms = (*terms, (sp.S.One, Ones(self.rows, self.cols, self.degree, mean)))
+        if mean != 0:
+            terms = (*terms, (mean, ones(self.rows, self.cols)))
         return Sum(self.rows, self.cols, self.degree, terms)
 
     def residual(self) -> Gaussian:
@@ -281,6 +276,14 @@ def leaf(model: Model, name: str) -> Node:
     raise InputError("expression", f"{name} is not declared", 'declare it with gaussian "X: n x d, 1/n"')
 
 
+def ones(rows: str, cols: str) -> Node:
+    """The matrix whose entries are one."""
+    degree = Fraction(1, 2)  # as of entries of variance one
+    if ONE in (rows, cols):
+        return Leaf(rows, cols, degree, ones_name(rows if cols == ONE else cols), rows == ONE)
+    return Ones(rows, cols, degree)
+
+
 def scaled(model: Model, scalar: sp.Expr, node: Node) -> Node:
     """A scalar times a matrix."""
     value, power = model.split(scalar)
@@ -333,9 +336,11 @@ def multiplied(left: Node, right: Node) -> Node:
 
 def transposed(model: Model, node: Node) -> Node:
     """The transpose, pushed down to the declared matrices."""
+    if isinstance(node, Ones):
+        return Ones(node.cols, node.rows, node.degree)
     if isinstance(node, Leaf):
         g = model.gaussian(node.name)
-        if g is None or g.symmetric:
+        if (g is None and ONE not in (node.rows, node.cols)) or (g is not None and g.symmetric):
             return node
         return Leaf(node.cols, node.rows, node.degree, node.name, not node.transposed)
     if isinstance(node, Sum):
@@ -427,7 +432,8 @@ def question(model: Model, value: sp.Expr, functionals: Mapping[sp.Symbol, Funct
     every = _features([f.matrix for f in used.values()])
     features = tuple({(f.residue, f.centred): f for f in every}.values())
     constants = tuple(dict.fromkeys(c for f in features for c in f.constants()))
-    ones = _ones(model, features)
+    nodes = _visited([f.matrix for f in used.values()])
+    ones = _ones(model, features, nodes)
     model = replace(
         model,
         gaussians=(
@@ -436,7 +442,8 @@ def question(model: Model, value: sp.Expr, functionals: Mapping[sp.Symbol, Funct
             *(Gaussian(ones_name(dim), dim, ONE, sp.S.One) for dim in ones),
         ),
         ones=ones,
-        spiked=any(f.mean != 0 and ONE not in (f.rows, f.cols) for f in features),
+        spiked=any(isinstance(n, Ones) for n in nodes)
+        or any(f.mean != 0 and ONE not in (f.rows, f.cols) for f in features),
         symbols=model.symbols + tuple(c.symbol for c in constants),
         features=features,
         constants=constants,
@@ -444,13 +451,16 @@ def question(model: Model, value: sp.Expr, functionals: Mapping[sp.Symbol, Funct
     return Question(model, sp.cancel(scaled_value), tuple(used.items()), text)
 
 
-def _ones(model: Model, features: Sequence[Feature]) -> tuple[str, ...]:
+def _ones(model: Model, features: Sequence[Feature], nodes: Sequence[Node]) -> tuple[str, ...]:
     """The dimensions whose vector 1 occurs.
 
     Errors: InputError where the terms of rank one that a function's even part makes by itself would count: its mean
     over a row, c (|x|^2 - 1), meets another function's mean.
     """
-    ones = tuple(dict.fromkeys(dim for f in features if f.mean != 0 for dim in (f.rows, f.cols) if dim != ONE))
+    vectors = {ones_name(dim): dim for dim in model.dimensions()}
+    held: list[Node] = [f for f in features if f.mean != 0] + [n for n in nodes if isinstance(n, Ones)]
+    held += [n for n in nodes if isinstance(n, Leaf) and n.name in vectors and model.gaussian(n.name) is None]
+    ones = tuple(dict.fromkeys(dim for n in held for dim in (n.rows, n.cols) if dim != ONE))
     taken = {g.name for g in model.gaussians} | {s.name for s in model.symbols}
     for dim in ones:
         if ones_name(dim) in taken:
@@ -467,16 +477,18 @@ def _ones(model: Model, features: Sequence[Feature]) -> tuple[str, ...]:
 
 
 def _features(nodes: Sequence[Node]) -> tuple[Feature, ...]:
+    return tuple(node for node in _visited(nodes) if isinstance(node, Feature))
+
+
+def _visited(nodes: Sequence[Node]) -> tuple[Node, ...]:
     found: dict[Node, None] = {}
     _visit(nodes, found)
-    return tuple(node for node in found if isinstance(node, Feature))
+    return tuple(found)
 
 
 def matrices_of(nodes: Sequence[Node]) -> tuple[str, ...]:
     """The names of the declared matrices that occur, in order of occurrence."""
-    found: dict[Node, None] = {}
-    _visit(nodes, found)
-    return tuple(dict.fromkeys(node.name for node in found if isinstance(node, Leaf)))
+    return tuple(dict.fromkeys(node.name for node in _visited(nodes) if isinstance(node, Leaf)))
 
 
 def _visit(nodes: Sequence[Node], found: dict[Node, None]) -> None:

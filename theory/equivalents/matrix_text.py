@@ -23,7 +23,7 @@ from bulkedge.theory.numbers.errors import InputError
 from bulkedge.theory.numbers.symbols import z
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,31}")
-_RESERVED = {"tr", "inv", "let", "value", "centred"}
+_RESERVED = {"tr", "inv", "let", "value", "centred", "ones"}
 MAX_LENGTH = 6000
 MAX_MATRICES = 24
 MAX_DEPTH = 150
@@ -339,6 +339,8 @@ class _Reader:
             if len(node.args) != 1 or not isinstance(node.args[0], ast.Call) or node.keywords:
                 raise self.refusal("centred(...) of no function", "write centred(relu(X*W))")
             return self.entrywise(node.args[0], centred=True)
+        if label == "ones" and self.model is not None:
+            return self.ones(node)
         if label and label not in {"tr", "inv"} and not node.keywords and self.features is not None:
             return self.entrywise(node, centred=False)
         if not label or node.keywords or len(node.args) != 1:
@@ -349,6 +351,17 @@ class _Reader:
         if isinstance(inner, mx.Node):
             return mx.inverted(inner) if label == "inv" else self.functional(mx.trace(inner))
         return inner if label == "tr" else self.reciprocal(inner)
+
+    def ones(self, node: ast.Call) -> mx.Node:
+        """ones(n, N), ones(n, 1): the matrix whose entries are one."""
+        sides = [ast.unparse(a) for a in node.args]
+        if len(sides) != 2 or node.keywords or not all(s in self.dimensions or s == mx.ONE for s in sides):
+            raise self.refusal(
+                f"{parse.shorten(ast.unparse(node))} is not understood", "write ones(n, N), or ones(n, 1)"
+            )
+        if sides == [mx.ONE, mx.ONE]:
+            raise self.refusal("ones(1, 1) is the number 1", "write 1")
+        return mx.ones(*sides)
 
     def entrywise(self, node: ast.Call, centred: bool) -> mx.Node:
         """relu(X*W), leaky_relu(X*W, 1/100), He(3, X*W): the one argument that holds matrices is the function's z."""

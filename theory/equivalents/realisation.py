@@ -168,7 +168,7 @@ class _Builder:
             for i, x in lv.items():
                 self.add(i, k, None, -x)
             for j, y in ru.items():
-                self.add(k, j, None, -self.field.from_expr(node.mean) * y)
+                self.add(k, j, None, -y)
             return lu, rv
         if isinstance(node, mx.Feature):
             return self.build(node.equivalent())

@@ -256,8 +256,8 @@ def equivalent(
     Valid for: sums, products, transposes and inverses of Gaussian matrices with iid entries (or symmetric ones), of
     deterministic symmetric matrices that commute, and of scalars; functions applied entrywise to X*W with entries of
     size one, tanh(X*W) or relu(X*(W0 + u*a.T)), replaced by mu0 1 1^T + mu1 X W + mu2 Z (centred(relu(X*W)): less the
-    mean); `tr` (normalised) or a 1 x 1 form outside. All sizes grow together; a dimension 1 is one. An inverse must
-    exist where the Gaussian matrices vanish.
+    mean); `ones(n, N)`; `tr` (normalised) or a 1 x 1 form outside. All sizes grow together; a dimension 1 is one. An
+    inverse must exist where the Gaussian matrices vanish.
     Shapes/units: sizes are relative, variances are expressions in the dimensions (1/n).
     Accuracy: the solution is enclosed (interval Newton) and its branch certain: the one solution at which the map
     Y -> G E[X Y X*] G* has spectral radius below one; else no value is given (exit status 3).

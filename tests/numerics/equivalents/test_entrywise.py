@@ -123,6 +123,9 @@ def test_sympy_and_arrays_and_the_program() -> None:
     ("text", "said"),
     [
         ("tr(relu(X*W)*relu(X*W).T)/N", "outside an inverse"),
+        ("tr(ones(n, N)*X.T)", "not understood|matrix times"),
+        ("ones(1, 1)*s*tr(X*X.T)/n", "the number 1"),
+        ("tr(ones(n, N)*ones(N, n))/n", "outside an inverse"),
         ("let F = centred(relu(X*W)); let y = relu(X*b); y.T*inv(F*F.T/n + s)*y/n", "no mean but an even part"),
         ("tr(tanh(X*X.T))", "no product of two"),
         ("tr(tanh(X*W*V)*X.T)", "no product of two"),
@@ -199,4 +202,17 @@ def test_drawn_with_the_function_itself() -> None:
     e = typed("let F = tanh(2*X*W); tr(inv(F.T*F/n + 1/5))")
     check = expression_check("U1.tanh", e, {}, 20, 20, 0.1, "Z_1")
     outcome = run_check(check, Runner())
+    assert (outcome.verdict, outcome.control) == (Verdict.CONFIRMED, Verdict.REFUTED)
+
+
+def test_ones_against_the_answer_by_hand() -> None:
+    """The direction 1 costs a ridge nothing, and 1^T A 1/n is the trace of an independent A."""
+    residual = "let F = ones(n, N) + X*W; let y = X*b + c*ones(n, 1); let Q = inv(F*F.T/n + 1/3); y.T*Q*y/n"
+    plain = "let F = X*W; let y = X*b; let Q = inv(F*F.T/n + 1/3); y.T*Q*y/n"
+    extra = ("b: d x 1, 1/d",)
+    assert value(typed(residual, extra, positive="c"), "c=7") == pytest.approx(value(typed(plain, extra)), rel=1e-15)
+    form = typed("let y = c*ones(n, 1); y.T*inv(X*X.T/n + 1/3)*y/n", positive="c")
+    assert value(form, "c=2") == pytest.approx(4 * value(typed("tr(inv(X*X.T/n + 1/3))")), rel=1e-15)
+    drawn = expression_check("U1.ones", typed("let y = ones(n, 1); y.T*inv(X*X.T/n + 1/3)*y/n"), {}, 20, 20, 0.05, "X")
+    outcome = run_check(drawn, Runner())
     assert (outcome.verdict, outcome.control) == (Verdict.CONFIRMED, Verdict.REFUTED)

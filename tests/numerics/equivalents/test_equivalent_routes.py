@@ -9,17 +9,20 @@ import numpy as np
 import pytest
 import sympy as sp
 
+from bulkedge.numerics.functions.functions import constants
+from bulkedge.numerics.risk.conditional import gauss_nodes, local_moments
 from bulkedge.numerics.risk.pair import pair
 from bulkedge.numerics.risk.ridge import Constants, ridge_risk
 from bulkedge.numerics.risk.ridge_problem import RidgeProblem
 from bulkedge.numerics.risk.spiked_random_features import spiked_features_risk
 from bulkedge.numerics.spectra import marchenko_pastur, silverstein
-from bulkedge.numerics.steps.spiked_features import traces
+from bulkedge.numerics.steps.spiked_features import loss_drops, traces
 from bulkedge.theory.equivalents.equivalent import Equivalent, declare, read, values_of
 from bulkedge.theory.equivalents.equivalent_spectrum import EquivalentSpectrum, density, spectrum
 from bulkedge.theory.functions.nonlinearity import nonlinearity
 from bulkedge.theory.spectra import silverstein as exact_silverstein
 from bulkedge.theory.spectra.spike import RECTANGULAR
+from bulkedge.theory.steps.gradient import direction_energy, rest_variance
 
 FEATURES = ["X: n x d, 1", "W0: d x N, 1/d", "Z: n x N, 1"]
 STEP = [*FEATURES, "Xs: n1 x d, 1", "a: N x 1, 1/N", "beta: d x 1, 1/d", "e1: n1 x 1, v", "e: n x 1, v"]
@@ -134,7 +137,72 @@ def test_ridge_risk_after_a_step(setting: dict[str, float]) -> None:
 
 
 def test_maximal_step() -> None:
-    """C1 at step 0 (random features): its maximal step itself outgrows the sizes, which the engine refuses."""
+    """C1 at its maximal step, p/d = .8: features, labels and test set given k = v.x, in the conditional form.
+
+    Given k an entry is m(k) + c mu1(k) (w.x + k w.v) + mu2(k) z, a label h(k) + h1(k) b.x + e: diagonal matrices over
+    the samples, their law the Gauss nodes in k of both sides.
+    """
+    tanh, width, penalty, step_size, count = pair(nonlinearity("tanh"), nonlinearity("tanh")), 0.8, 0.7, 1.0, 10
+    closed = spiked_features_risk(tanh, 2.0, 1.5, width, penalty, step_size, count=count)
+    norm = math.sqrt(direction_energy(tanh.link_slope, tanh.link_second, 1.5))
+    spread = math.sqrt(1 + step_size**2 * rest_variance(tanh.link_second, tanh.slope_variance, 1.5))
+    gamma = tanh.link_slope / norm
+    rho = math.sqrt(1 - gamma**2)
+    nodes, weights = gauss_nodes(1, count)
+    k = nodes[:, 0]
+    m = local_moments(tanh.activation, tanh.kinks, step_size * tanh.mu1 * norm * k, np.full(count, spread))
+    y = local_moments(tanh.link, tanh.link_kinks, gamma * k, np.full(count, rho))
+    rest = np.sqrt(m.second - m.mean**2 - (spread * m.slope) ** 2)
+    own = np.sqrt(np.maximum(y.second - y.mean**2 - (rho * y.slope) ** 2, 0))
+    exact = [Fraction(f"{x:.14g}") for x in weights]
+    exact[0] += 1 - sum(exact)
+    atoms = " ".join(
+        ",".join(f"{x:.14g}" for x in row) + f":{weight}"
+        for row, weight in zip(np.transpose([m.mean, m.slope, rest, y.mean, rho * y.slope, own, k]), exact, strict=True)
+    )
+    laws = [f"M{s} C{s} D{s} H{s} L{s} E{s} K{s}: {s or 'n'}, atoms {atoms}" for s in ("", "t")]
+    text = (
+        "let F = M*ones(n, N) + c*C*(X*W + K*ones(n, 1)*w.T) + D*Z; let y = H*ones(n, 1) + L*X*b + E*e;"
+        "let a = inv(F.T*F/N + lam)*F.T*y/N;"
+        "let G = Mt*ones(t, N) + c*Ct*(Xt*W + Kt*ones(t, 1)*w.T) + Dt*Zt;"
+        "let r = Ht*ones(t, 1) + Lt*Xt*b + Et*et - G*a; r.T*r/t"
+    )
+    declared = ["X: n x d, 1", "W: d x N, 1/d", "Z: n x N, 1", "b: d x 1, 1/d", "e: n x 1, 1", "w: N x 1, 1/d"]
+    declared += ["Xt: t x d, 1", "Zt: t x N, 1", "et: t x 1, 1"]
+    model = declare(declared, size=f"n=2,d=1,N={width},t=1/2", deterministic=laws, positive="c,lam")
+    assert value(read(text, model), c=spread, lam=penalty) == pytest.approx(closed.test, rel=1e-11)
+
+
+@pytest.mark.parametrize(("psi1", "psi2", "lam", "alpha"), [(3.0, 2.0, 0.1, 1.5), (0.5, 0.7, 0.02, 3.0)])
+def test_drop_of_the_training_loss(psi1: float, psi2: float, lam: float, alpha: float) -> None:
+    """M2: what one and two spikes take off the training loss, the spikes of strength 1e10 in the engine."""
+    activation, link, noise = nonlinearity("tanh(z) + He(2, z)/3"), nonlinearity("z + He(2, z)/2"), 0.5
+    expected = loss_drops(activation, link, psi1, psi2, lam, alpha, noise, (1, 2))["full"]
+    p, f = pair(activation, link), constants(activation)
+    second = p.link_second + noise**2
+    b2 = direction_energy(p.link_slope, second, alpha)
+    v = rest_variance(second, p.slope_variance, alpha)
+    # Along s = x.u/|u|: the second direction is g He_2(s)/sqrt 2 + o 1, the label's part c He_2(s)/sqrt 2.
+    g, o = math.sqrt(2) * p.mu1**2 * b2, p.mu1**2 * b2 + v
+    known = {"m1": f.mu1, "m2": f.mu2, "lam": lam, "ms": p.link_slope, "c": p.link_slope**2 / b2 / math.sqrt(2)}
+    known |= {"w": math.sqrt(second - p.link_slope**2), "s": 1e10, "g": g, "o": o}
+    declared = ["X: n x d, 1", "W: d x N, 1/d", "Z: n x N, 1", "Xs: k x d, 1", "a: N x 1, 1/N", "a2: N x 1, 1/N"]
+    declared += ["b: d x 1, 1/d", "e1: k x 1, 1", "h: n x 1, 1", "e: n x 1, 1"]
+    text = (
+        "let u = Xs.T*(ms*Xs*b + w*e1)/k; let y = ms*X*b + c*h + e; let F = m1*X*W + m2*Z{};"
+        "lam*y.T*inv(F*F.T + lam*n)*y"
+    )
+    losses = []
+    for spikes in ("", " + s*X*u*a.T", " + s*X*u*a.T + s*(g*h + o*ones(n, 1))*a2.T"):
+        used = {k: x for k, x in known.items() if k not in "wsgo" or (spikes and (k in "ws" or "g*h" in spikes))}
+        typed = text.format(spikes) if spikes else text.format("").partition("; ")[2]
+        e = read(typed, declare(declared, size=f"n={psi1},N={psi2},d=1,k={alpha}", positive=",".join(used)))
+        losses.append(value(e, **used))
+    assert np.allclose([losses[0] - losses[1], losses[0] - losses[2]], expected, rtol=1e-12)
+
+
+def test_random_features_of_the_maximal_step() -> None:
+    """C1 at step 0."""
     tanh = pair(nonlinearity("tanh"), nonlinearity("tanh"))
     mu2 = math.sqrt(tanh.link_second - tanh.mu1**2)  # the link is the activation
     mu2s = math.sqrt(tanh.link_second - tanh.link_slope**2)
