@@ -1,7 +1,8 @@
-"""Random functions on ordinary data: every float of the numeric layer against a certified or independent route.
+"""Random functions on ordinary data: every float of the public functions against a certified or independent route.
 
-Run `python -m benchmarks.ordinary_data [CASES [SEED [FIRST]]]` (defaults: 10000 cases of seed 0, from the first; some
-hours of processor time); it is no part of `python -m benchmarks`. A case draws one of
+Run `python -m benchmarks.ordinary_data [CASES [SEED [FIRST]]] [--store FILE]` (defaults: 10000 cases of seed 0, from
+the first; about an hour of processor time); it is no part of `python -m benchmarks`. With a store (JSON lines) finished
+cases are kept: the same command goes on where it was stopped, and tries those with a fault again. A case draws one of
 
 - a random function (catalogue names, sums, products, pieces) on rows as people bring them: scikit-learn's raw tables,
   heavy tails, duplicates, opposite and nearly parallel rows, rows of zeros, one column, float32, tiny and large units;
@@ -9,16 +10,20 @@ hours of processor time); it is no part of `python -m benchmarks`. A case draws 
   extremes and at random, against certified enclosures at the exact covariances of the floats; semidefiniteness and
   |k12|^2 <= k11 k22;
 - a random function's floats and constants against balls, its Hermite coefficients and kernel against plain quadrature;
+- risks, floors, alignments, covariances, features, spheres, spectra, outliers, units, equivalents and weights at random
+  functions and parameters (ordinary_models.py), against textbook formulas at many digits (ordinary_routes.py);
 - a Marchenko-Pastur law or spiked model at random parameters, against mpmath's integrals of the density and the same
   formulas at 60 digits.
 
-A refusal (InputError, PrecisionError, ConvergenceError) is counted, not a fault; a warning, another exception, a nan
-or a value outside its error is one, and is printed: `python -m benchmarks.ordinary_data 1 SEED INDEX` repeats it.
-Every case runs in a process of its own, which ends after CAP seconds of processor time; that is counted as well.
+BLOCK cases in a row share their function, their table and so their certified values. A refusal (InputError,
+PrecisionError, ConvergenceError) is counted, not a fault; a warning, another exception, a nan or a value outside its
+error is one, and is printed: `python -m benchmarks.ordinary_data 1 SEED INDEX` repeats it. A block runs in a process of
+its own; a case that needs more processor time than its cap is given up and counted.
 """
 
 from __future__ import annotations
 
+import argparse
 import functools
 import json
 import os
@@ -30,12 +35,16 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import groupby
+from pathlib import Path
 from typing import Any
 
 import mpmath
 import numpy as np
 import sympy as sp
 
+from benchmarks import ordinary_routes as routes
+from benchmarks.ordinary_models import Models
 from bulkedge import hermite, kernel
 from bulkedge.numerics.functions.functions import constants, vectorised
 from bulkedge.numerics.kernels.kernel_matrix import kernel_gradient, kernel_matrix
@@ -50,8 +59,9 @@ from bulkedge.theory.numbers.enclosure import Enclosure
 from bulkedge.theory.numbers.errors import ConvergenceError, InputError, PrecisionError
 from bulkedge.theory.numbers.symbols import z
 
-CASES, SEED, CAP = 10_000, 0, 2.0
-ROWS, COLUMNS = 8, 12  # of a case's table: extremes and structure matter here, not size
+CASES, SEED, CAP, BLOCK = 10_000, 0, 1.5, 8
+CAPS = {"risk": 4.0, "floor": 5.0, "tangent": 2.0, "gradient": 2.0}  # seconds of processor time; the others' is CAP
+ROWS, COLUMNS = 5, 12  # of a case's table: extremes and structure matter here, not size
 TOLERANCE = {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 1e-6}  # kernel_matrix's own promise
 REFUSALS = (InputError, PrecisionError, ConvergenceError)
 
@@ -103,7 +113,7 @@ def _raw(name: str) -> Callable[[np.random.Generator], np.ndarray]:
 
 def _related(rng: np.random.Generator) -> np.ndarray:
     """Duplicates, opposite, nearly parallel and zero rows, and multiples of a row."""
-    x = rng.standard_normal((ROWS, 3))
+    x = rng.standard_normal((8, 3))
     x[1], x[2], x[3], x[4], x[5] = x[0], -x[0], 0, x[0] * (1 + 1e-9), 3 * x[0]
     x[6] = x[0] + 1e-8 * rng.standard_normal(3)
     x[7] = -x[0] + 1e-5 * rng.standard_normal(3)
@@ -124,17 +134,42 @@ UNITS = (1.0, 1.0, 1.0, 1e-3, 10.0, 1e-8)
 
 @dataclass
 class Outcome:
-    """What cases compared: counts by kind, refusals by kind, and faults, one line each."""
+    """What cases found, counted by kind, and faults, one line each.
 
-    compared: Counter[str] = field(default_factory=Counter)
+    `agreed`: values compared with another route (those outside their error are faults as well); `finite`: values
+    that were only seen to be numbers; `laws`: inequalities; `refused`: cases refused; `over`: cases over their cap.
+    """
+
+    agreed: Counter[str] = field(default_factory=Counter)
+    finite: Counter[str] = field(default_factory=Counter)
+    laws: Counter[str] = field(default_factory=Counter)
     refused: Counter[str] = field(default_factory=Counter)
+    over: Counter[str] = field(default_factory=Counter)
     faults: list[str] = field(default_factory=list)
 
     def add(self, other: Outcome) -> None:
         """Take another outcome in."""
-        self.compared += other.compared
-        self.refused += other.refused
+        for name in COUNTERS:
+            getattr(self, name).update(getattr(other, name))
         self.faults += other.faults
+
+    def json(self) -> dict[str, Any]:
+        """As it is stored."""
+        return {name: value for name in (*COUNTERS, "faults") if (value := getattr(self, name))}
+
+    @classmethod
+    def read(cls, found: dict[str, Any]) -> Outcome:
+        """What was stored."""
+        return cls(*(Counter(found.get(name, {})) for name in COUNTERS), found.get("faults", []))
+
+    def summary(self) -> str:
+        """One line of totals."""
+        return ", ".join(f"{sum(getattr(self, name).values())} {name}" for name in COUNTERS) + (
+            f", {len(self.faults)} faults"
+        )
+
+
+COUNTERS = ("agreed", "finite", "laws", "refused", "over")
 
 
 def _rational(x: float) -> sp.Rational:
@@ -150,14 +185,23 @@ def _inner(row: np.ndarray, other: np.ndarray) -> sp.Rational:
 Covariance = tuple[sp.Rational, sp.Rational, sp.Rational]
 
 
+_TRUTHS: dict[tuple[str, str, Covariance], Enclosure] = {}
+
+
 def _truth(f: Nonlinearity, g: Nonlinearity, q: Covariance) -> Enclosure:
-    """E[f(u) g(v)], the best that the certified route gives at 13 digits."""
-    try:
-        return value(f, *q, 13, g)
-    except PrecisionError as error:
-        if error.best is None or error.best.error > abs(error.best.value) / 10**10:
-            raise
-        return error.best
+    """E[f(u) g(v)], the best that the certified route gives at 13 digits; kept for the block's other cases."""
+    key = f"{f.expr} {f.deltas}", f"{g.expr} {g.deltas}", q
+    if key not in _TRUTHS:
+        try:
+            _TRUTHS[key] = value(f, *q, 13, g)
+        except PrecisionError as error:
+            if error.best is None or error.best.error > abs(error.best.value) / 10**10:
+                raise
+            _TRUTHS[key] = error.best
+    return _TRUTHS[key]
+
+
+_function = functools.cache(nonlinearity)
 
 
 def _line(f: Nonlinearity, s: float, power: int = 0) -> float:
@@ -207,18 +251,19 @@ def places(x: np.ndarray, rng: random.Random) -> Iterator[tuple[int, int]]:
         yield rng.randrange(len(x)), rng.randrange(len(x))
 
 
-class Case:
+class Case(Models):
     """One case while it runs; what it has seen is in `outcome`."""
 
-    def __init__(self, index: int, seed: int, report: Callable[[Outcome], None] | None = None) -> None:
-        self.index = index
+    def __init__(self, index: int, seed: int) -> None:
+        self.index, self.seed = index, seed
         self.rng = random.Random(f"{seed}/{index}")
+        self.block = random.Random(f"{seed}/block {index // BLOCK}")
         self.numbers = np.random.default_rng([seed, index])
         self.kind = self.rng.choices(tuple(KINDS), tuple(KINDS.values()))[0]
-        self.function = random_function(self.rng) if self.kind not in ("marchenko_pastur", "spiked_model") else ""
+        function = random_function(self.block)
+        self.function = function if self.kind not in WITHOUT else ""
         self.on = ""
         self.outcome = Outcome()
-        self.report = report
 
     def run(self) -> Outcome:
         """Run it to its end."""
@@ -228,7 +273,7 @@ class Case:
                 if not self.function:
                     getattr(self, self.kind)()
                 else:
-                    f = nonlinearity(self.function)
+                    f = _function(self.function)
                     getattr(self, self.kind)(f, *([self.data()] if self.kind in ON_DATA else []))
         except REFUSALS as error:
             self.outcome.refused[f"{self.kind}: {type(error).__name__}"] += 1
@@ -238,9 +283,9 @@ class Case:
 
     def data(self) -> np.ndarray:
         """The rows of the case."""
-        table = self.rng.choice(tuple(TABLES))
-        x = TABLES[table](self.numbers) * self.rng.choice(UNITS)
-        narrow = self.rng.random() < 0.2
+        table = self.block.choice(tuple(TABLES))
+        x = TABLES[table](np.random.default_rng([self.seed, self.index // BLOCK])) * self.block.choice(UNITS)
+        narrow = self.block.random() < 0.2
         self.on = f" on {table}{' (float32)' if narrow else ''}"
         return x.astype(np.float32) if narrow else x
 
@@ -250,7 +295,7 @@ class Case:
 
     def see(self, what: str, found: float, truth: Any, tolerance: float, where: str = "") -> None:
         """Compare a float with an enclosure, or with a number that is taken as exact."""
-        self.outcome.compared[what] += 1
+        self.outcome.agreed[what] += 1
         right, error = (float(truth.value), float(truth.error)) if isinstance(truth, Enclosure) else (truth, 0.0)
         off = abs(found - right)
         if not off <= tolerance + error:
@@ -258,9 +303,17 @@ class Case:
 
     def finite(self, what: str, matrix: np.ndarray) -> None:
         """No nan, no infinity."""
-        self.outcome.compared[f"{what} finite"] += matrix.size
+        self.outcome.finite[what] += matrix.size
         if not np.all(np.isfinite(matrix)):
             self.fault(f"{what} is not finite")
+
+    def finite_only(self, what: str, value: float) -> None:
+        """A number without a second route."""
+        self.finite(what, np.array([value]))
+
+    def second_function(self) -> str:
+        """A link beside the case's function."""
+        return random_function(self.rng)
 
     # The functions themselves.
 
@@ -284,7 +337,7 @@ class Case:
         """`hermite` against plain quadrature."""
         degree = self.rng.choice((2, 5, 9))
         found = hermite(self.function, degree=degree)
-        x, w = _panels(f)
+        x, w = routes.panels(f)
         y, before, now = w * vectorised(f)(x), np.zeros_like(x), np.ones_like(x)
         size = _line(f, 1.0)
         for k, c in enumerate(found.coefficients):
@@ -300,10 +353,10 @@ class Case:
         found = kernel(self.function, q11=q11, q12=q12, q22=q22, order=0)
         s, t, r = float(sp.sqrt(q11)), float(sp.sqrt(q22)), float(rho)
         # Average over w first, one place x at a time: the outer integrand is smooth but for the kinks of f.
-        x, w = _panels(f, s, 0.5, 12)
+        x, w = routes.panels(f, s, 0.5, 12)
         c = np.sqrt(1 - r * r)
         inner = np.empty_like(x)
-        y, v = _panels(f, t, 0.25, 12)
+        y, v = routes.panels(f, t, 0.25, 12)
         smooth = np.exp(-((y - r * x[:, None]) ** 2) / (2 * c * c) + y * y / 2) / c
         inner = smooth @ (v * vectorised(f)(t * y))
         right = float(w @ (vectorised(f)(s * x) * inner))
@@ -332,11 +385,11 @@ class Case:
         """Positive semidefinite, and Cauchy and Schwarz, up to the promise."""
         diagonal = np.maximum(np.diagonal(matrix).astype(float), 0)
         outer = np.sqrt(diagonal)[:, None] * np.sqrt(diagonal)
-        self.outcome.compared["Cauchy-Schwarz"] += matrix.size
+        self.outcome.laws["Cauchy-Schwarz"] += matrix.size
         if not np.all(np.abs(matrix) <= outer * (1 + 4 * promise) + 1e-300):
             self.fault("|k12|^2 > k11 k22")
         if (diagonal > 0).any():
-            self.outcome.compared["least eigenvalue"] += 1
+            self.outcome.laws["least eigenvalue"] += 1
             least = float(np.linalg.eigvalsh(matrix.astype(float) / np.where(outer > 0, outer, 1))[0])
             if not least >= -4 * promise * len(matrix):
                 self.fault(f"least eigenvalue {least:.2e} of the normalised matrix")
@@ -496,56 +549,44 @@ class Case:
         if not bool(model.above(theta)):
             return
         found = float(model.outlier(theta))
-        right = _outlier(name, ratio, scale, theta)
+        right = routes.outlier(name, ratio, scale, theta)
         self.see("outlier", found, right, 4e-14 * right)
         back = float(model.strength(found))
         # Next to the threshold the map is flat: a rounding e of the outlier is sqrt(e) in the strength.
         self.see("strength", back, theta, theta * min(1e-6, 1e-13 * (1 + 1 / (above - 1))) + 1e-13 * theta)
+        exact = routes.overlaps(name, ratio, scale, theta)
         for which, _ in model.law.overlaps:
-            overlap = float(model.overlap(which, theta))
-            self.outcome.compared["overlap"] += 1
-            if not 0 <= overlap <= 1:
-                self.fault(f"overlap {which} {overlap!r}")
-
-
-def _panels(f: Nonlinearity, s: float = 1.0, width: float = 0.25, reach: float = 14.0) -> tuple[np.ndarray, np.ndarray]:
-    """Nodes and weights for E h(z), cut at the kinks of z -> f(s z)."""
-    node, weight = np.polynomial.legendre.leggauss(24)
-    cuts = np.arange(-reach, reach + width, width)
-    kinks = [float(b) / s for b in f.kinks]
-    cuts = np.unique(np.concatenate([cuts, [k for k in kinks if abs(k) < reach]]))
-    half = np.diff(cuts)[:, None] / 2
-    x = (cuts[:-1, None] + half + half * node).ravel()
-    return x, (half * weight).ravel() * np.exp(-x * x / 2) / np.sqrt(2 * np.pi)
-
-
-def _outlier(name: str, ratio: float, scale: float, theta: float) -> float:
-    """The position of an outlier by its textbook formula, at 60 digits."""
-    with mpmath.workdps(60):
-        c, s, x = mpmath.mpf(ratio), mpmath.mpf(scale), mpmath.mpf(theta)
-        if name == "rectangular":  # Benaych-Georges and Nadakuditi: sqrt((1 + x^2)(c + x^2))/x
-            return float(s * mpmath.sqrt((1 + (x / s) ** 2) * (c + (x / s) ** 2)) / (x / s))
-        if name == "covariance":  # Baik and Silverstein: l + c l/(l - 1)
-            x /= s
-            return float(s * (x + c * x / (x - 1)))
-        if name == "wishart":  # additive: the inverse of Marchenko-Pastur's transform
-            x /= s
-            return float(s * (x + x / (x - c)))
-        return float(x + s * s / x)
+            self.see("overlap", float(model.overlap(which, theta)), exact[which], 1e-13, which)
 
 
 ON_DATA = ("conjugate", "derivative", "tangent", "gradient", "spiked")
+WITHOUT = ("marchenko_pastur", "spiked_model", "ridge", "outliers", "convert", "spectrum", "spike", "mp", "equivalent")
+WITHOUT += ("weights",)  # kinds that have no function
 KINDS = {
-    "evaluations": 4,
-    "coefficients": 2,
-    "scalar": 2,
-    "conjugate": 6,
-    "derivative": 2,
-    "tangent": 1,
-    "gradient": 2,
-    "spiked": 2,
-    "marchenko_pastur": 4,
-    "spiked_model": 4,
+    "evaluations": 9,
+    "coefficients": 7,
+    "scalar": 6,
+    "conjugate": 8,
+    "derivative": 5,
+    "tangent": 2,
+    "gradient": 3,
+    "spiked": 3,
+    "marchenko_pastur": 9,
+    "spiked_model": 6,
+    "ridge": 15,
+    "risk": 3,
+    "floor": 1,
+    "align": 5,
+    "gamma": 5,
+    "features": 4,
+    "sphere": 5,
+    "spectrum": 2,
+    "spike": 4,
+    "mp": 2,
+    "outliers": 2,
+    "convert": 3,
+    "equivalent": 3,
+    "weights": 1,
 }
 
 
@@ -554,56 +595,89 @@ def case(index: int, seed: int = SEED) -> Outcome:
     return Case(index, seed).run()
 
 
-def capped(index: int, seed: int, cap: float = CAP) -> Outcome:
-    """A case in a process of its own that ends after `cap` seconds of processor time (POSIX)."""
-    read, write = os.pipe()
-    child = os.fork()
-    if not child:
-        # The signal's default ends the process even inside a library's loop, where an exception would be swallowed.
-        signal.setitimer(signal.ITIMER_PROF, cap)
-        try:
-            done = case(index, seed)
-            with os.fdopen(write, "w") as stream:
-                json.dump({"compared": done.compared, "refused": done.refused, "faults": done.faults}, stream)
-        finally:
-            os._exit(0)
-    os.close(write)
-    with os.fdopen(read) as stream:
-        answer = stream.read()
-    _, status = os.waitpid(child, 0)
-    if os.WIFSIGNALED(status):
-        stopped = Case(index, seed)
-        if os.WTERMSIG(status) == signal.SIGPROF:
-            return Outcome(refused=Counter({f"{stopped.kind}: over {cap:g} s": 1}))
-        return Outcome(faults=[f"case {index}, {stopped.kind}: {stopped.function}: signal {os.WTERMSIG(status)}"])
-    if not answer:
-        return Outcome(faults=[f"case {index}: its process ended without an answer"])
-    found = json.loads(answer)
-    return Outcome(Counter(found["compared"]), Counter(found["refused"]), found["faults"])
+def block(indices: Sequence[int], seed: int, cap: float | None = None) -> Iterator[tuple[int, Outcome]]:
+    """Cases in one process, a new one after each that exceeds its cap (POSIX)."""
+    waiting = list(indices)
+    while waiting:
+        read, write = os.pipe()
+        child = os.fork()
+        if not child:
+            try:
+                os.close(read)
+                with os.fdopen(write, "w") as stream:
+                    for index in waiting:
+                        # The signal's default ends the process even inside a library's loop, where an exception
+                        # would be swallowed.
+                        signal.setitimer(signal.ITIMER_PROF, cap or CAPS.get(Case(index, seed).kind, CAP))
+                        json.dump(case(index, seed).json(), stream)
+                        stream.write("\n")
+                        stream.flush()
+            finally:
+                os._exit(0)
+        os.close(write)
+        with os.fdopen(read) as stream:
+            for line in stream:
+                if line.endswith("\n"):
+                    yield waiting.pop(0), Outcome.read(json.loads(line))
+        _, status = os.waitpid(child, 0)
+        if waiting:
+            index = waiting.pop(0)
+            stopped = Case(index, seed)
+            if os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGPROF:
+                yield index, Outcome(over=Counter({stopped.kind: 1}))
+            else:
+                yield index, Outcome(faults=[f"case {index}, {stopped.kind}: {stopped.function}: status {status}"])
 
 
-def run(indices: Iterable[int], seed: int, cap: float = CAP) -> Outcome:
-    """Run the cases one after another, faults printed as they are found."""
-    total = Outcome()
+def stored(path: Path, seed: int) -> dict[int, Outcome]:
+    """The finished cases of a store; the last word on a case counts. An unfinished last line is dropped."""
+    found: dict[int, Outcome] = {}
+    if path.exists():
+        for line in path.read_text().splitlines():
+            try:
+                entry = json.loads(line)
+            except ValueError:
+                continue
+            if entry["seed"] == seed:
+                found[entry["case"]] = Outcome.read(entry)
+    return found
+
+
+def run(indices: Iterable[int], seed: int, cap: float | None = None, store: Path | None = None) -> Outcome:
+    """Run the cases one after another, faults printed as they are found; what is stored without a fault is taken."""
+    known = stored(store, seed) if store else {}
+    total, done = Outcome(), 0
     for name in PUBLIC:
         _table(name)  # before the processes part
-    for done, index in enumerate(indices, 1):
-        outcome = capped(index, seed, cap)
-        total.add(outcome)
-        for fault in outcome.faults:
-            print(fault, flush=True)
-        if done % 100 == 0:
-            counts = sum(total.compared.values()), sum(total.refused.values()), len(total.faults)
-            print("{} cases, {} values, {} refused, {} faults".format(done, *counts), flush=True)
+    for _, group in groupby(indices, lambda index: index // BLOCK):
+        members = list(group)
+        taken = [index for index in members if index in known and not known[index].faults]
+        finished = [(index, known[index]) for index in taken]
+        for index, outcome in (*finished, *block([i for i in members if i not in taken], seed, cap)):
+            total.add(outcome)
+            done += 1
+            if index not in taken:
+                for fault in outcome.faults:
+                    print(fault, flush=True)
+                if store:
+                    with store.open("a") as stream:
+                        stream.write(json.dumps({"seed": seed, "case": index, **outcome.json()}) + "\n")
+                if done % 200 == 0:
+                    print(f"{done} cases: {total.summary()}", flush=True)
     return total
 
 
 def main(arguments: Sequence[str]) -> int:
     """Print what was compared and refused; exit status 1 where there was a fault."""
-    cases, seed, first = [*map(int, arguments), *(CASES, SEED, 0)[len(arguments) :]][:3]
-    total = run(range(first, first + cases), seed)
-    print(f"{cases} cases of seed {seed}; compared: {dict(total.compared)}; refused: {dict(total.refused)}")
-    print(f"{len(total.faults)} faults")
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.ordinary_data", allow_abbrev=False)
+    for name, default in (("cases", CASES), ("seed", SEED), ("first", 0)):
+        parser.add_argument(name, type=int, nargs="?", default=default)
+    parser.add_argument("--store", type=Path)
+    given = parser.parse_args(arguments)
+    total = run(range(given.first, given.first + given.cases), given.seed, store=given.store)
+    for name in COUNTERS:
+        print(f"{name}: {dict(sorted(getattr(total, name).items()))}")
+    print(f"{given.cases} cases of seed {given.seed}: {total.summary()}")
     return 1 if total.faults else 0
 
 

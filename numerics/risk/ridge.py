@@ -71,13 +71,14 @@ def _f(x: ArrayLike) -> Array:
 
 
 class _Resolvent(NamedTuple):
-    """g, t, 1 - g, h = g/x and kappa dg/dkappa at one kappa."""
+    """g, t, 1 - g, h = g/x, kappa dg/dkappa and t - kappa dt/dkappa at one kappa."""
 
     g: Array
     t: Array
     one_minus_g: Array
     h: Array
     kappa_dg: Array
+    convex: Array
 
 
 def _resolvent(kappa: Array, psi2: Array, mu1sq: Array, mu2sq: Array) -> _Resolvent:
@@ -104,7 +105,7 @@ class _Features:
         r = [np.where(self._few, a, b) for a, b in zip(narrow, wide, strict=True)]
         corner = (x == 0) & (self._psi2 == 1)  # N = d, mu2 = kappa = 0: g ~ sqrt(x)/mu1
         g, t, missing = (np.where(corner, v, a) for v, a in zip((0.0, 0.0, 1.0), r[:3], strict=True))
-        return _Resolvent(g, t, missing, r[3], np.where(kappa == 0, 0.0, r[4]))
+        return _Resolvent(g, t, missing, r[3], np.where(kappa == 0, 0.0, r[4]), np.where(kappa == 0, t, r[5]))
 
     def h(self, kappa: Array) -> Array:
         """g/x alone, at kappa > 0."""
@@ -116,7 +117,8 @@ class _Features:
 
     # With b = x + mu1^2 (1 - psi2), bt = x - mu1^2 (1 - psi2) and D^2 = b^2 + 4 psi2 mu1^2 x = bt^2 + 4 mu1^2 x: at
     # most as many neurons as inputs means b >= 0, more means bt > 0, and each branch has only sums and quotients of
-    # non-negative terms.
+    # non-negative terms. So has t - kappa t' = (t - x t') + mu2^2 t', in which t and kappa t' cancel to order kappa^2
+    # without mu2: t - x t' = -x^2 (t/x)', and t/x = 2/(bt + D).
     def _at_few(self, kappa: Array, x: Array) -> _Resolvent:
         b = x + self._shift
         disc = np.sqrt(b * b + self._cross_few * x)
@@ -124,7 +126,8 @@ class _Features:
         g = h * x
         t = self._left + self._psi2 * g
         missing = self._mu1sq * h * t
-        return _Resolvent(g, t, missing, h, kappa * missing / disc)
+        convex = self._left + self._psi2 * (g * g * (1 / h + self._psi2 * self._mu1sq) + self._mu2sq * missing) / disc
+        return _Resolvent(g, t, missing, h, kappa * missing / disc, convex)
 
     def _at_many(self, kappa: Array, x: Array) -> _Resolvent:
         bt = x - self._shift
@@ -132,8 +135,9 @@ class _Features:
         share = 2 / (bt + disc)  # t/x
         odds = self._mu1sq * share
         g = 1 / (1 + odds)
-        missing = odds * g
-        return _Resolvent(g, share * x, missing, g / x, kappa * missing / disc)
+        missing, t = odds * g, share * x
+        convex = (t * t * (1 / share + self._mu1sq) + self._psi2 * self._mu2sq * missing) / disc
+        return _Resolvent(g, t, missing, g / x, kappa * missing / disc, convex)
 
 
 def resolvent_parts(kappa: ArrayLike, psi2: ArrayLike, mu1: ArrayLike, mu2: ArrayLike) -> tuple[Array, ...]:
@@ -262,7 +266,8 @@ def ridge_risk(constants: Constants, problem: RidgeProblem) -> RidgeRisk:
     mu1sq, mu2sq, m1s2 = m1**2, m2**2, m1s**2
     lm = np.where(lm < NO_RIDGE, 0.0, lm)
     floor = m2s**2 if c.fits_mean else m2s**2 + m0s**2
-    unorm2 = m1s2 + (m0s**2 + m1s2 + m2s**2 + nz**2) / al
+    spread = (m0s**2 + m1s2 + m2s**2 + nz**2) / al
+    unorm2 = m1s2 + spread
     wide = np.isinf(p2)
     p2f = np.where(wide, 1.0, p2)
     kappa, residual = effective_ridge(p1, p2f, lm, m1, m2)
@@ -282,10 +287,11 @@ def ridge_risk(constants: Constants, problem: RidgeProblem) -> RidgeRisk:
     with np.errstate(divide="ignore", invalid="ignore"):
         inverse = np.where(et == 0, np.inf, 1 / (et**2 * mu1sq))  # 1/e^2
         inert = np.isinf(inverse) | (unorm2 == 0)
-        gain = np.where(inert, 0.0, r.one_minus_g / (inverse + unorm2 * r.one_minus_g))
         gain_slope = np.where(inert, 0.0, inverse * r.kappa_dg / (inverse + unorm2 * r.one_minus_g) ** 2)
-    gain, gain_slope = np.nan_to_num(gain), np.nan_to_num(gain_slope)
-    missed = (r.t - p2f * r.kappa_dg) * (1 - m1s2 * gain) - r.t * m1s2 * gain_slope
+        # 1 - m1s2 gain, its difference taken in |u|^2.
+        left = np.where(inert, 1.0, (inverse + spread * r.one_minus_g) / (inverse + unorm2 * r.one_minus_g))
+    left, gain_slope = np.nan_to_num(left, nan=1.0), np.nan_to_num(gain_slope)
+    missed = r.convex * left - r.t * m1s2 * gain_slope
     missed, factor, rho, kappa, degrees, residual = _wide_limit(
         wide, (missed, factor, rho, kappa, degrees, residual), p1, lm, mu1sq, mu2sq
     )
