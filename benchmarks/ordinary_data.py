@@ -646,6 +646,9 @@ def stored(path: Path, seed: int) -> dict[int, Outcome]:
 def run(indices: Iterable[int], seed: int, cap: float | None = None, store: Path | None = None) -> Outcome:
     """Run the cases one after another, faults printed as they are found; what is stored without a fault is taken."""
     known = stored(store, seed) if store else {}
+    if store and store.exists() and not store.read_text().endswith("\n"):
+        with store.open("a") as stream:
+            stream.write("\n")  # a run was stopped within a line
     total, done = Outcome(), 0
     for name in PUBLIC:
         _table(name)  # before the processes part

@@ -21,6 +21,7 @@ from bulkedge.numerics.risk.mei_montanari import mei_montanari_risk
 from bulkedge.numerics.risk.pair import case as means_case
 from bulkedge.numerics.risk.ridge import Constants, kernel_risk
 from bulkedge.numerics.risk.ridge_error import ridge_risk_with_error
+from bulkedge.numerics.risk.ridge_problem import RidgeProblem
 from bulkedge.theory.functions.nonlinearity import Nonlinearity, nonlinearity
 from bulkedge.theory.gaussian.hermite import coefficient
 
@@ -71,7 +72,7 @@ class Models:
         fits = self.rng.random() < 0.7
         self.on = f"{p1} {p2} {lam} step {eta} batch {alpha} noise {noise}: {m1} {m2} {b0} {b1} {b2} {fits}"
         c = Constants(m1, m2, b0, b1, b2, fits)
-        value, errors = ridge_risk_with_error(c, p1, p2, lam, [eta], alpha, noise, 0.0, 0.0)
+        value, errors = ridge_risk_with_error(c, RidgeProblem(p1, p2, lam, np.array([eta]), alpha, noise), 0.0, 0.0)
         own = routes.RiskConstants(m1, m2, b0, b1, b2, fits)
         right = routes.ridge_risk(own, p1, p2, lam, eta, alpha, noise)
         self.see("ridge_risk", float(value.test[0]), right.test, float(errors["test"][0]), "test")
@@ -129,7 +130,8 @@ class Models:
             from bulkedge.numerics.risk.conditional_limit import one_step_risk
             from bulkedge.numerics.risk.pair import pair
 
-            fine = one_step_risk(pair(f, g), p1, p2, lam, eta, round(1000 * p2), alpha=batch, noise=noise, count=72)
+            problem = RidgeProblem(p1, p2, lam, eta, batch, noise)
+            fine = one_step_risk(pair(f, g), problem, round(1000 * p2), count=72)
             self.number("risk d = 1000, more nodes", near.test, fine.test - noise**2, 1e-9 * fine.test)
             self.number("risk d = 1000, more nodes", near.train, fine.train, 1e-9 * fine.train)
         elif near is not None:
@@ -394,3 +396,7 @@ class Models:
         for row, s in zip(found.outliers, singular, strict=False):
             self.see("weights value", float(row.value), float(s), float(row.value.error) + 1e-12 * float(s))
         self.finite_only("weights scale", float(found.scale))
+        share = singular**2 / np.sum(singular**2)
+        own = {"stable_rank": 1 / share[0], "entropy": -float(share @ np.log(share))}
+        for name, right in own.items():
+            self.see("weights measures", float(getattr(found.measures, name)), right, 1e-12 * right, name)

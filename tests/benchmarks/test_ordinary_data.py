@@ -1,28 +1,44 @@
-"""The search on ordinary data runs, finds nothing in cases that are known, and finds what is planted."""
+"""The search on ordinary data runs, finds nothing in cases that are known, finds what is planted, and goes on."""
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 
-from benchmarks import ordinary_data
-from benchmarks.ordinary_data import Case, case
+from benchmarks import ordinary_data, ordinary_models
+from benchmarks.ordinary_data import BLOCK, KINDS, Case, case
+
+QUICK = ("marchenko_pastur", "spiked_model", "evaluations", "ridge", "gamma", "sphere", "outliers", "convert", "spike")
+QUICK += ("mp", "equivalent", "weights")
 
 
 def _cases(kind: str, count: int) -> list[int]:
-    return [i for i in range(400) if Case(i, 0).kind == kind][:count]
+    return [i for i in range(1000) if Case(i, 0).kind == kind][:count]
 
 
-@pytest.mark.parametrize("kind", ["marchenko_pastur", "spiked_model", "evaluations"])
+@pytest.mark.parametrize("kind", QUICK)
 def test_known_cases_are_right(kind: str) -> None:
     for index in _cases(kind, 2):
         outcome = case(index)
         assert not outcome.faults
-        assert sum(outcome.compared.values()) + sum(outcome.refused.values()) > 0
+        assert sum(outcome.agreed.values()) + sum(outcome.refused.values()) > 0
+
+
+def test_every_kind_is_there() -> None:
+    assert {Case(i, 0).kind for i in range(1500)} == set(KINDS)
+
+
+def test_a_block_shares_its_function() -> None:
+    functions = {Case(i, 0).function for i in range(BLOCK)} - {""}
+    assert len(functions) == 1
 
 
 def _conjugate(monkeypatch: pytest.MonkeyPatch, wrong: float) -> ordinary_data.Outcome:
@@ -38,13 +54,26 @@ def _conjugate(monkeypatch: pytest.MonkeyPatch, wrong: float) -> ordinary_data.O
 def test_a_matrix_that_is_right(monkeypatch: pytest.MonkeyPatch) -> None:
     outcome = _conjugate(monkeypatch, 0.0)
     assert not outcome.faults
-    assert outcome.compared["conjugate"] >= 2
+    assert outcome.agreed["conjugate"] >= 2
 
 
 def test_a_planted_error_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     outcome = _conjugate(monkeypatch, 1e-10)
     assert outcome.faults
     assert "elu(2*z)" in outcome.faults[0]
+
+
+def test_a_planted_error_of_a_risk_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    right = ordinary_models.ridge_risk_with_error
+
+    def wrong(*arguments: Any) -> Any:
+        value, errors = right(*arguments)
+        named = {name: getattr(value, name) for name in ("train", "kappa", "floor", "bias", "variance")}
+        return SimpleNamespace(test=value.test * (1 + 1e-9), **named), errors
+
+    monkeypatch.setattr(ordinary_models, "ridge_risk_with_error", wrong)
+    (index,) = _cases("ridge", 1)
+    assert any("ridge_risk test" in fault for fault in case(index).faults)
 
 
 def test_another_exception_is_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -56,12 +85,17 @@ def test_another_exception_is_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "planted" in case(index).faults[0]
 
 
-def test_the_command_counts_and_caps() -> None:
-    """In a process of its own: it forks."""
-    (index,) = _cases("marchenko_pastur", 1)
+def test_the_command_counts_caps_and_goes_on(tmp_path: Path) -> None:
+    """In a process of its own: it forks. A case whose stored outcome has a fault is run again, the others are not."""
+    first, second = _cases("mp", 2)
+    (cheap,) = _cases("marchenko_pastur", 1)
+    store = tmp_path / "cases.jsonl"
+    lines = [{"seed": 0, "case": first, "agreed": {"kept": 7}}, {"seed": 0, "case": second, "faults": ["repaired"]}]
+    store.write_text("".join(json.dumps(line) + "\n" for line in lines) + '{"seed": 0, "ca')
     code = (
-        "import sys; from benchmarks import ordinary_data as o; "
-        f"status = o.main(['1', '0', '{index}']); print(o.capped({index}, 0, 1e-4).refused); sys.exit(status)"
+        "import sys; from pathlib import Path; from benchmarks import ordinary_data as o; "
+        f"total = o.run([{first}, {second}], 0, store=Path({str(store)!r})); print(total.agreed, total.faults); "
+        f"status = o.main(['1', '0', '{cheap}']); print(dict(o.block([{cheap}], 0, 1e-4))); sys.exit(status)"
     )
     done = subprocess.run(
         [sys.executable, "-c", code],
@@ -72,5 +106,11 @@ def test_the_command_counts_and_caps() -> None:
         check=False,
     )
     assert done.returncode == 0, done.stderr
+    assert "'kept': 7" in done.stdout
+    assert "'mp': 3" in done.stdout
+    assert "repaired" not in done.stdout
     assert "'mp cdf'" in done.stdout
-    assert "marchenko_pastur: over 0.0001 s" in done.stdout
+    assert "over=Counter({'marchenko_pastur': 1})" in done.stdout
+    kept = ordinary_data.stored(store, 0)
+    assert set(kept) == {first, second}
+    assert not kept[second].faults

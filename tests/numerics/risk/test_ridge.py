@@ -12,8 +12,10 @@ from effort import at_most
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmarks import ordinary_routes as routes
 from bulkedge.numerics.risk.mei_montanari import mei_montanari_risk
 from bulkedge.numerics.risk.ridge import Constants, effective_ridge, kernel_risk, ridge_risk
+from bulkedge.numerics.risk.ridge_error import ridge_risk_with_error
 from bulkedge.numerics.risk.ridge_problem import RidgeProblem
 from bulkedge.theory.numbers import symbols as sym
 from bulkedge.theory.numbers.errors import InputError
@@ -228,3 +230,14 @@ def test_constant_activation_and_infinite_variance_are_refused() -> None:
         ridge_risk(Constants(0.0, 0.0, 0.0, 0.7, 0.3), RidgeProblem(1.0, 2.0, 0.1, 1.0))
     with pytest.raises(InputError, match="link"):
         ridge_risk(Constants(0.6, 0.2, 0.0, 0.7, np.inf), RidgeProblem(1.0, 2.0, 0.1, 1.0))
+
+
+@pytest.mark.parametrize("width", [0.4, 5.0])
+@pytest.mark.parametrize("lam", [1e-3, 1e-7])
+def test_a_rich_linear_model_keeps_its_digits(width: float, lam: float) -> None:
+    """Without a rest of the features t and kappa t' agree to order kappa: the risk is what they differ by."""
+    c = Constants(1.285, 0.0, 0.0, 0.1158, 0.0)
+    found, errors = ridge_risk_with_error(c, RidgeProblem(25.0, width, lam, np.array([30.0]), 0.023), 0.0, 0.0)
+    right = routes.ridge_risk(routes.RiskConstants(1.285, 0.0, 0.0, 0.1158, 0.0), 25.0, width, lam, 30.0, 0.023, 0.0)
+    assert abs(float(found.test[0]) - right.test) <= float(errors["test"][0])
+    assert float(errors["test"][0]) < 1e-12 * right.test
