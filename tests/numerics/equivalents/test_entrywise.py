@@ -213,6 +213,6 @@ def test_ones_against_the_answer_by_hand() -> None:
     assert value(typed(residual, extra, positive="c"), "c=7") == pytest.approx(value(typed(plain, extra)), rel=1e-15)
     form = typed("let y = c*ones(n, 1); y.T*inv(X*X.T/n + 1/3)*y/n", positive="c")
     assert value(form, "c=2") == pytest.approx(4 * value(typed("tr(inv(X*X.T/n + 1/3))")), rel=1e-15)
-    drawn = expression_check("U1.ones", typed("let y = ones(n, 1); y.T*inv(X*X.T/n + 1/3)*y/n"), {}, 20, 20, 0.05, "X")
+    drawn = expression_check("U1.ones", typed("let y = ones(n, 1); y.T*inv(X*X.T/n + 1/3)*y/n"), {}, 30, 150, 0.05, "X")
     outcome = run_check(drawn, Runner())
     assert (outcome.verdict, outcome.control) == (Verdict.CONFIRMED, Verdict.REFUTED)
