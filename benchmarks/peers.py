@@ -1,4 +1,4 @@
-"""Programs of others in environments of their own: neural-tangents, rmtool, freealg, scikit-rmt, weightwatcher.
+"""Programs of others in environments of their own: neural-tangents, rmtool, freealg, scikit-rmt, auto-fpt and so on.
 
 Each runs in the interpreter that its variable names (RMTOOL_PYTHON=/path/to/bin/python), or in this one where it can
 be imported; else its line says how to install it. Both sides get the same numbers, and what they return is compared:
@@ -24,6 +24,8 @@ from benchmarks.benchmark import Benchmark, Line, Missing, Row, seconds
 from bulkedge.numerics.kernels.kernel_matrix import kernel_matrix
 from bulkedge.numerics.spectra.marchenko_pastur import MarchenkoPastur
 from bulkedge.numerics.weights.weights import analyse
+from bulkedge.theory.equivalents.equivalent import Equivalent, declare, read, values_of
+from bulkedge.theory.equivalents.matrix_expression import Model
 from bulkedge.theory.spectra.marchenko_pastur import moment
 
 # What every script begins with: `answer(work)` prints the best of three times and some 500 of the values.
@@ -56,6 +58,7 @@ class Contest:
     tolerance: float
     required: float | None = None
     requirement: str = ""  # what pip installs, if not the package alone
+    source: str = ""  # of a peer that cannot be installed: what is cloned, and found by a .pth file
 
     @property
     def variable(self) -> str:
@@ -76,6 +79,10 @@ class Contest:
                 f"python -m venv {home} && {home}/bin/pip install {self.requirement or self.package} && "
                 f"export {self.variable}=$PWD/{home}/bin/python"
             )
+            if self.source:
+                remedy += (
+                    f" && git clone {self.source} && echo $PWD/{self.package} > $(${self.variable} -c {_SITE})/a.pth"
+                )
             return (Missing(self.what, self.package, remedy),)
         command = [interpreter, "-c", _PRELUDE + self.script]
         single = os.environ | {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL", "NUMEXPR")}
@@ -106,11 +113,64 @@ def _relu(n: int, d: int) -> npt.ArrayLike:
     return kernel_matrix(np.random.default_rng(0).standard_normal((n, d)), weight_variance=1 / d)
 
 
+@functools.lru_cache(maxsize=1)
+def _model() -> Model:
+    declared = ["X: d x n, 1/d", "W: m x d, zeta/(m*lam)", "T: m x n, beta/(m*lam)"]
+    return declare(declared, size="n=1,d=phi,m=phi/psi", positive="phi,psi,lam,zeta,beta")
+
+
+@functools.lru_cache(maxsize=1)
+def _known() -> Equivalent:
+    return _derived()
+
+
+def _derived() -> Equivalent:
+    theory = read("let F = W*X + T; tr(X.T*X*inv(F.T*F + 1))", _model())
+    assert theory.reduced.equations
+    return theory
+
+
+def _typed_features(what: str) -> npt.ArrayLike:
+    """The peer's example, typed: its equations (and polynomial), or its enclosed value once they are known."""
+    theory = _known()
+    if what == "equations":
+        _derived()
+    at = values_of("phi=3/2,psi=4/5,lam=1/10,zeta=1/4,beta=1/10", theory.symbols)
+    return [float(theory.enclose(at, 15))]
+
+
 def _outliers(side: int) -> npt.ArrayLike:
     report = analyse(np.random.default_rng(0).standard_normal((side, side)), rng=np.random.default_rng(0))
     return [len(report.outliers)]
 
 
+_AUTO_FPT = """
+import contextlib, io, os, pickle
+import fpt
+from sympy import MatrixSymbol, Symbol
+n = Symbol("n", integer=True, positive=True)
+phi, psi, lam, zeta, beta = (Symbol(s, positive=True) for s in (r"\\phi", r"\\psi", r"\\lambda", r"\\zeta", r"\\beta"))
+d, m = phi * n, phi * n / psi
+W, X, T = MatrixSymbol("W_0", m, d), MatrixSymbol("X", d, n), MatrixSymbol(r"\\Theta_0", m, n)
+variances = {X: 1 / d, W: zeta / (m * lam), T: beta / (m * lam)}
+home = os.path.dirname(os.path.abspath(fpt.__file__))
+with open(os.path.join(home, "examples", "pencils", "random-features-pencil.pkl"), "rb") as file:
+    Q, (u, v) = pickle.load(file)
+row, column = np.flatnonzero(u)[0], np.flatnonzero(v)[0]
+at = {phi: 1.5, psi: 0.8, lam: 0.1, zeta: 0.25, beta: 0.1}
+def equations():
+    with contextlib.redirect_stdout(io.StringIO()):
+        return fpt.calc(Q, random_matrices=[X, W, T], row_idx=row, col_idx=column, subs={}, variances=variances)
+def value(found):
+    sides = [(e.lhs, e.rhs.subs(at)) for e in found]
+    solution = {left: 0 for left, _ in sides}
+    for _ in range(100):
+        solution = {left: right.evalf(subs=solution) for left, right in sides}
+    (asked,) = [float(x) for left, x in solution.items() if (left.i, left.j) == (row, column)]
+    return [asked]
+known = equations()
+"""
+_SITE = "'import site; print(site.getsitepackages()[0])'"
 _RMTOOL = "import sympy as sp, rmtool\nb = rmtool.wishartpol(sp.Rational(1, 2))\n"
 _FREEALG = "import freealg.distributions\nlaw = freealg.distributions.MarchenkoPastur(0.5)\n"
 _SKRMT = "from skrmt.ensemble import spectral_law\nlaw = spectral_law.MarchenkoPasturDistribution(ratio=0.5)\n"
@@ -133,7 +193,20 @@ answer(work)
 _DENSITY, _MANY = _POINTS.format(points=1000), _POINTS.format(points=10**5)
 _MP = "Marchenko-Pastur"
 
+_FEATURES = "tr X^T X inv(F^T F + 1), F = W X + T"
+
 CONTESTS = {
+    "auto_fpt.equations": Contest(
+        "fpt", "auto-fpt", f"{_FEATURES}: equations and value",
+        _AUTO_FPT + "answer(lambda: value(equations()))",
+        functools.partial(_typed_features, "equations"), 1e-12, 10, "sympy==1.12 numpy==1.26.4",
+        "https://github.com/ArjunSubramonian/auto-fpt",
+    ),
+    "auto_fpt.value": Contest(
+        "fpt", "auto-fpt", "the same, the value from known equations", _AUTO_FPT + "answer(lambda: value(known))",
+        functools.partial(_typed_features, "value"), 1e-12, 10, "sympy==1.12 numpy==1.26.4",
+        "https://github.com/ArjunSubramonian/auto-fpt",
+    ),
     "neural_tangents": Contest(
         "neural_tangents", "neural-tangents", "ReLU kernel, n = 4000, d = 1000", _NEURAL_TANGENTS,
         functools.partial(_relu, 4000, 1000), 1e-7, 1, "neural-tangents==0.6.5 jax==0.4.20 jaxlib==0.4.20",
