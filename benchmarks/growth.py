@@ -381,6 +381,7 @@ LIGHT = {
     "generalisation": "the same kernels and solves as the paths above, at one size",
     "gradient": "evaluates closed forms",
     "kernel_table": "kernels without a closed form: panels of quadrature, capped, then the series' work an entry",
+    "learning_curve": "a root in one scalar over the spectra above",
     "leading": "a few sectors of the spectra above",
     "mei_montanari": "one number",
     "pair": "constants of two functions",

@@ -370,6 +370,12 @@ def _log_funk_hecke(d: int, activation: Homogeneous, degree: int) -> tuple[list[
     return log_eta, sign
 
 
+def harmonics(d: int, degree: int, t: Array, j: int = 0) -> Array:
+    """f_{l,j}(t), l = j..degree (rows): the associated harmonics, orthonormal under the first coordinate's law."""
+    norms = np.array([math.exp(float(_log_norm(d, j, l))) for l in range(j, degree + 1)])
+    return np.asarray(norms[:, None] * _scaled_functions(d, j, degree, t, np.sqrt(1 - t**2)))
+
+
 def legendre_table(dimension: int, degree: int, t: Array) -> Array:
     """P_m(t), m = 0..degree, the Legendre polynomials of a dimension >= 2 (P_m(1) = 1), by the stable recurrence."""
     P = np.empty((degree + 1, t.size))

@@ -144,17 +144,13 @@ STATEMENTS = (
         assumptions=(
             "x ~ N(0, I_d), d >= 2, A > 0, B > -A",
             "sigma positively homogeneous (here ReLU); others by a truncated operator",
+            "linear functions (F, Theorem 5.3), at every order in B: (A+B)/(4d) along w*, A/(4d) orthogonal to it, "
+            "where k0 has 1/(4d)",
         ),
         sources=("F, Section 5 (made exact)",),
         status="derived",
         beside=(aligned_statement, orthogonal_statement),
         errata=(
-            Erratum(
-                "the linear functions orthogonal to w* are unaffected by the step (in words, beside Theorem 5.3)",
-                "they scale with A as everything does: the theorem's own formula gives A/(4d), not the 1/(4d) of k0",
-                "A/(4d) orthogonal to w*, (A+B)/(4d) along it, both at every order in B",
-                ("G6.linear.orthogonal", "G6.linear.aligned"),
-            ),
             Erratum(
                 "c lambda_j(T0) <= lambda_j(T1) with an absolute constant c (Theorem 4.1)",
                 "the constant is 1/sqrt(det Gamma) = A^(-(d-1)/2)(A+B)^(-1/2), which depends on d and vanishes with "
