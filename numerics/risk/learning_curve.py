@@ -180,7 +180,7 @@ def finite_size(d: int, A: float, B: float, link: Nonlinearity, samples: float, 
     """
     spectrum = relu_spectrum(d, A, B, link)
     point = learning_curve(spectrum, samples, ridge)
-    even_link, linear, second = link_harmonics(link, d)
+    even_link, linear, _ = link_harmonics(link, d)
     panels = resolved(link, 1.0, 1.0, line=True)
     z, weights = line_nodes(((panels, 1.0),), FINER)
     z, weights = z[np.abs(z) < REACH], weights[np.abs(z) < REACH]
