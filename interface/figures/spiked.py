@@ -146,8 +146,8 @@ def generalisation(
 
 def _best_risk(n: int, dimension: int, A: float, B: float) -> tuple[float, float]:
     """G10's risk with its first finite-size term, at the best ridge of the grid; and that term, as the error."""
+    from bulkedge.numerics.kernels.learning_curve import finite_size, learning_curve, relu_spectrum
     from bulkedge.numerics.risk.generalisation import RIDGES
-    from bulkedge.numerics.risk.learning_curve import finite_size, learning_curve, relu_spectrum
     from bulkedge.theory.functions.nonlinearity import nonlinearity
 
     link = nonlinearity("2*z**2 + 3*z + 4*sin(2*z)")
@@ -164,7 +164,7 @@ def width(
     """The risk of a network after one step against its width, B held: predicted, simulated, and that of k1 (G10)."""
     from dataclasses import replace
 
-    from bulkedge.numerics.risk.learning_curve import learning_curve, network_risk, one_step_spectrum, relu_spectrum
+    from bulkedge.numerics.kernels.learning_curve import learning_curve, network_risk, one_step_spectrum, relu_spectrum
     from bulkedge.numerics.steps.covariance import Step, predicted
 
     figure, axes = new_figure()

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import sympy as sp
 
 from bulkedge.derivations.engine.derivation import Apply, Derivation, Given, Step, Substitute, Tends
+from bulkedge.theory.kernels import learning_curve as lc
 from bulkedge.theory.numbers.symbols import kappa, n, s_eps
-from bulkedge.theory.risk import learning_curve as lc
 
 _g, _m, _l = lc.gamma, lc.width, lc.eigenvalue
 _D1, _D2 = lc.degrees1, lc.degrees2

@@ -1,4 +1,4 @@
-"""numerics/risk/learning_curve.py: O3 as a second route, closed forms of the target, laws, refusals."""
+"""numerics/kernels/learning_curve.py: O3 as a second route, closed forms of the target, laws, refusals."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bulkedge.numerics.kernels.spiked_spectrum import harmonics
-from bulkedge.numerics.risk.learning_curve import (
+from bulkedge.numerics.kernels.learning_curve import (
     KernelSpectrum,
     finite_size,
     learning_curve,
@@ -20,6 +19,7 @@ from bulkedge.numerics.risk.learning_curve import (
     relu_spectrum,
     tilted_spectrum,
 )
+from bulkedge.numerics.kernels.spiked_spectrum import harmonics
 from bulkedge.numerics.risk.ridge import Constants, kernel_risk, ridge_risk
 from bulkedge.numerics.steps.covariance import Step
 from bulkedge.theory.functions.nonlinearity import nonlinearity

@@ -9,8 +9,8 @@ import pytest
 import sympy as sp
 
 from bulkedge.derivations.engine.derivation import DerivationError
-from bulkedge.derivations.risk.learning_curve import DERIVATIONS
-from bulkedge.theory.risk import learning_curve as lc
+from bulkedge.derivations.kernels.learning_curve import DERIVATIONS
+from bulkedge.theory.kernels import learning_curve as lc
 
 BY_ID = {d.id: d for d in DERIVATIONS}
 

@@ -13,9 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from bulkedge.numerics.kernels.spiked_kernel import spiked_kernel_matrix
-from bulkedge.numerics.risk.generalisation import target
-from bulkedge.numerics.risk.learning_curve import (
+from bulkedge.numerics.kernels.learning_curve import (
     KernelSpectrum,
     finite_size,
     learning_curve,
@@ -23,6 +21,8 @@ from bulkedge.numerics.risk.learning_curve import (
     one_step_spectrum,
     relu_spectrum,
 )
+from bulkedge.numerics.kernels.spiked_kernel import spiked_kernel_matrix
+from bulkedge.numerics.risk.generalisation import target
 from bulkedge.numerics.steps.covariance import Step, predicted
 from bulkedge.numerics.trials.check import Check, Control, Ladder, MonteCarlo
 from bulkedge.numerics.trials.stream import stream

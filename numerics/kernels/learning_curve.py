@@ -224,7 +224,7 @@ def learning_curve(
 ) -> LearningCurve:
     """The test risk of ridge regression, |y - f|^2 summed + ridge |f|^2, with the kernel or `width` of its features.
 
-    Formula: theory.risk.learning_curve.test_risk.
+    Formula: theory.kernels.learning_curve.test_risk.
     Valid for: n and m large; the spectrum's own directions are not Gaussian (see G10's finite-size term).
     Accuracy: 1e-10 relative, of the formula.
     Errors: InputError for sizes, ridges and noises that are none; ConvergenceError where no effective ridge is found.

@@ -1,11 +1,11 @@
-"""theory/risk/learning_curve.py: its limits, and the derivatives it needs by differentiating sums of eigenvalues."""
+"""theory/kernels/learning_curve.py: its limits, and the derivatives it needs by differentiating sums of eigenvalues."""
 
 from __future__ import annotations
 
 import sympy as sp
 
+from bulkedge.theory.kernels import learning_curve as lc
 from bulkedge.theory.numbers.symbols import kappa, n, s_eps
-from bulkedge.theory.risk import learning_curve as lc
 
 R = sp.Rational
 MODES = ((R(3), R(1, 2), 1), (R(1, 5), R(2), 4), (R(1, 40), R(1, 3), 9))  # lambda_i, c_i, multiplicity
