@@ -21,6 +21,7 @@ from bulkedge.numerics.kernels.learning_curve import (
 )
 from bulkedge.numerics.kernels.spiked_spectrum import harmonics
 from bulkedge.numerics.risk.ridge import Constants, kernel_risk, ridge_risk
+from bulkedge.numerics.risk.ridge_problem import RidgeProblem
 from bulkedge.numerics.steps.covariance import Step
 from bulkedge.theory.functions.nonlinearity import nonlinearity
 from bulkedge.theory.numbers.errors import InputError
@@ -49,7 +50,7 @@ def test_random_features_by_o3(
     d, lam = 1000, 10.0**exponent
     spectrum, c = _proportional(mu1, mu2, linear, nonlinear, d), Constants(mu1, mu2, 0.0, linear, nonlinear)
     ours = learning_curve(spectrum, p1 * d, lam * p1 / p2, noise, p2 * d)
-    assert ours.risk == pytest.approx(float(ridge_risk(c, p1, p2, lam, 0.0, noise=noise).test), rel=1e-8)
+    assert ours.risk == pytest.approx(float(ridge_risk(c, RidgeProblem(p1, p2, lam, noise=noise)).test), rel=1e-8)
     wide = learning_curve(spectrum, p1 * d, lam * p1, noise)
     assert wide.risk == pytest.approx(float(kernel_risk(c, p1, lam, noise)), rel=1e-8)
     assert ours.kappa <= ours.gamma
