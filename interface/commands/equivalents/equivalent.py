@@ -322,6 +322,8 @@ def equivalent(
         "derived; limit of large sizes; Gaussian entries (finite-size corrections are of order 1/size)",
         "entries of G that are equal or zero: to 25 digits at two points of the symbols",
     )
+    if run is not None:
+        notes += ("simulated: the standard error holds a quarter of the finite-size term, seen from half the size",)
     notes += tuple(_feature_note(f) for f in theory.question.model.features)
     return EquivalentResult(
         inputs,

@@ -98,6 +98,19 @@ def test_a_users_check_confirms_and_its_control_is_refuted() -> None:
         r.check("X1.mine", resolution=0.1, broken="S")
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_a_simulation_states_its_finite_size(seed: int) -> None:
+    """With many draws at a small size the standard error of the mean alone would refute a true limit."""
+    r = bulkedge.equivalent("tr(inv(X.T*X + 1/4))", "X: n x d, 1/n", size="n=1,d=1", simulate=8, trials=600, seed=seed)
+    assert r.enclosure is not None
+    assert r.simulated is not None
+    found, limit = r.simulated.estimate, float(r.enclosure)
+    assert abs(found.value - limit) > 4 * found.stderr
+    assert abs(found.value - limit) < found.margin
+    shown = r.payload()["simulated"]
+    assert abs(float(shown["value"]) - limit) < 4 * float(shown["stderr"]) < 0.5 * limit
+
+
 def test_sizes_that_are_too_large_are_refused() -> None:
     model = declare("X: n x d, 1/n", size="n=1,d=1000")
     with pytest.raises(InputError, match="too large"):
