@@ -125,9 +125,13 @@ ONCE = {
     "the normal density": ("sp.exp(-(A**2) / 2) / sp.sqrt(2 * sp.pi)", "theory/gaussian/bivariate.py"),
     "the direction's energy": ("A**2 + B / C", "theory/steps/gradient.py"),
     "the remainder's variance": ("A * B / C", "theory/steps/gradient.py"),
+    "the density of a length": ("(A - 1) * np.log(B) - B**2 / 2", "numerics/kernels/radial.py"),
+    "the strength behind an outlier": ("(A + np.sqrt(np.maximum(A**2 - B, C))) / 2", "theory/spectra/spike.py"),
+    "the kurtosis factor": ("1 + A / math.sqrt(B * C)", "numerics/spectra/edge.py"),
 }
 # Words of which one must occur for a shape as common as these to be that formula.
 WORDS = {"the direction's energy": ("link", "h1_star", "mu1_star"), "the remainder's variance": ("slope_variance",)}
+WORDS["the kurtosis factor"] = ("kappa", "kurtosis")
 
 
 def occurrences(shape: str, root: ast.AST, words: tuple[str, ...]) -> list[int]:
@@ -156,6 +160,33 @@ def test_a_formula_is_written_once(name):
     assert found <= {home}
 
 
+def test_thresholds_stand_with_their_map():
+    """No ensemble's name decides a power of the ratio, as thresholds beside SpikeMap did."""
+    for path in (ROOT / "numerics/spectra/spike.py", ROOT / "interface/commands/spectra/spike.py"):
+        names = {
+            node.lineno
+            for node in ast.walk(tree(path))
+            if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow)
+            for inner in ast.walk(node)
+            if isinstance(inner, ast.Constant) and inner.value in ("rectangular", "covariance", "wigner", "wishart")
+        }
+        assert not names, path
+        assert not [n for n in ast.walk(tree(path)) if isinstance(n, ast.FunctionDef) and n.name == "_outside"]
+
+
+def test_ball_arithmetic_reads_expressions_in_one_place():
+    """A table from SymPy's functions to names of flint's methods, as a second evaluator has, is nowhere."""
+    found = [
+        str(p.relative_to(ROOT))
+        for p in SOURCES
+        for node in ast.walk(tree(p))
+        if isinstance(node, ast.Dict)
+        and sum(isinstance(v, ast.Constant) and v.value in ("sinh", "cosh", "atan", "erf") for v in node.values) > 1
+        and any(isinstance(k, ast.Attribute) for k in node.keys)
+    ]
+    assert found == []
+
+
 def test_rules_of_gauss_and_legendre_come_from_one_place():
     places = [
         p for p in SOURCES if any(isinstance(n, ast.Attribute) and n.attr == "leggauss" for n in ast.walk(tree(p)))
@@ -166,8 +197,10 @@ def test_rules_of_gauss_and_legendre_come_from_one_place():
 def test_the_search_for_formulas_finds_them():
     text = "v = 1 + step**2 * (second * p.slope_variance / alpha)\nn = sp.exp(-(t**2) / 2) / sp.sqrt(2 * sp.pi)\n"
     text += "u = pair.link_slope**2 + second / alpha\nother = x**2 + y / z\n"
+    text += "log = (d - 1) * np.log(r) - r**2 / 2\nell = (s + np.sqrt(np.maximum(s**2 - 4 * t / v, 0.0))) / 2\n"
+    text += "edge = law * (1 + kappa / math.sqrt(large * small))\n"
     lines = {name: occurrences(shape, ast.parse(text), WORDS.get(name, ())) for name, (shape, _) in ONCE.items()}
-    assert list(lines.values()) == [[2], [3], [1]]
+    assert list(lines.values()) == [[2], [3], [1], [5], [6], [7]]
 
 
 FORBIDDEN = {"eval", "exec", "compile", "parse_expr", "parse_latex", "__import__"}

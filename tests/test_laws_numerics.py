@@ -23,6 +23,7 @@ from bulkedge.numerics.kernels import (
     kernel_entries,
     kernel_matrix,
     leading,
+    radial,
     sphere,
     spiked_kernel,
     spiked_spectrum,
@@ -669,6 +670,25 @@ def test_local_moments_of_affine_functions(mean, std, a, b):
     assert float(found.mean[0]) == pytest.approx(a + b * mean, abs=1e-9)
     assert float(found.slope[0]) == pytest.approx(b, abs=1e-8)
     assert float(found.second[0]) == pytest.approx((a + b * mean) ** 2 + (b * std) ** 2, abs=1e-8)
+
+
+@laws
+@given(st.integers(1, 10**5))
+def test_second_moment_of_a_length(dimension):
+    r, log_weight = radial.length_rule(dimension, 48, (8.0, 9.0))
+    assert np.exp(log_weight) @ r**2 == pytest.approx(dimension, rel=1e-8)
+
+
+@laws
+@given(st.floats(0.05, 8), st.floats(0.3, 3), st.floats(0.01, 5))
+def test_strengths_and_thresholds(ratio, scale, beyond):
+    """Beyond the edge the inverse of the map, inside it the threshold, which is the inverse at the edge."""
+    model = spike.covariance(ratio, scale)
+    upper = model.edges[1]
+    found = model.strength_or_threshold(np.array([upper * (1 + beyond), upper * 0.9, 0.0]))
+    assert found[1:] == pytest.approx(model.threshold)
+    assert model.outlier(found[0]) == pytest.approx(upper * (1 + beyond), rel=1e-9)
+    assert found[0] > model.threshold
 
 
 @laws

@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bulkedge.numerics.functions.hermite import hermite_table
-from bulkedge.numerics.functions.legendre import legendre
 from bulkedge.numerics.gaussian.plane import FINER, Resolved, line_nodes, resolved
+from bulkedge.numerics.kernels.radial import length_rule
 from bulkedge.numerics.kernels.spiked_spectrum import multiplicity
 from bulkedge.numerics.kernels.truncated_spectrum import angular_factor
 from bulkedge.numerics.steps.covariance import Step, label_moments, moment
@@ -69,7 +69,8 @@ def _laws(step: Step, d: int) -> tuple[Weights, Weights]:
     b, wb = _gauss_hermite(20)
     e, we = _gauss_hermite(6)
     x, wx = _gauss_hermite(20)
-    chi, wc = _chi(d - 1)
+    chi, log_weight = length_rule(d - 1, 30, (7.0, 7.0))
+    wc = np.exp(log_weight)
     shape = np.ix_(b, e, x, chi)
     along = shape[0] * (mean + spread * shape[1]) + shape[2] / math.sqrt(d)
     across = np.sqrt(1 / d + energy * shape[0] ** 2) * shape[3]
@@ -128,14 +129,3 @@ def _interpolated(f: Nonlinearity, degree: int, r: Array) -> list[Array]:
 def _gauss_hermite(count: int) -> tuple[Array, Array]:
     x, w = np.polynomial.hermite_e.hermegauss(count)
     return x, w / w.sum()
-
-
-@functools.lru_cache(maxsize=32)
-def _chi(dimension: int) -> tuple[Array, Array]:
-    """Nodes and weights of the length of a standard normal vector: Gauss-Legendre where the density is above e^-35."""
-    x, w = legendre(30)
-    low, high = max(0.0, math.sqrt(dimension) - 7.0), math.sqrt(dimension) + 7.0
-    r = 0.5 * (high - low) * x + 0.5 * (high + low)
-    log_density = (dimension - 1) * np.log(r) - r**2 / 2
-    density = np.exp(log_density - log_density.max()) * w
-    return r, density / density.sum()

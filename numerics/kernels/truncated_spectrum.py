@@ -21,8 +21,8 @@ from scipy.special import eval_genlaguerre, gammaln
 
 from bulkedge.numerics.functions.functions import gauss_nodes, vectorised
 from bulkedge.numerics.functions.hermite import hermite_table
-from bulkedge.numerics.functions.legendre import legendre
 from bulkedge.numerics.gaussian.plane import FINER, line_nodes, resolved
+from bulkedge.numerics.kernels.radial import length_rule
 from bulkedge.numerics.kernels.spiked_spectrum import (
     Array,
     check_inputs,
@@ -154,7 +154,7 @@ def _average(
     Errors: ConvergenceError where E sigma^2, or the coefficients by its root, are wrong by more than QUADRATURE.
     """
     t, sine, log_u = direction_rule(d, A, B, 0.0, 64 + 32 * degree)
-    radius, log_radial = _radii(d)
+    radius, log_radial = length_rule(d, 48, (8.0, 9.0))
     # |w| for every pair (direction, length of the underlying isotropic vector): |w|^2 = |xi|^2 A/(d (1 - c t^2)),
     # c = B/(A + B); 1 - c t^2 without cancellation.
     stretch = np.sqrt(A / (d * (A + B * sine**2) / (A + B)))
@@ -165,17 +165,6 @@ def _average(
     if not (parts[0] <= QUADRATURE * whole and parts[1] <= QUADRATURE**2 * whole):
         raise ConvergenceError(f"{activation.name} varies too fast for quadrature at these variances")
     return t, half_weight, tuple(coefficients), square, gap
-
-
-def _radii(d: int) -> tuple[Array, Array]:
-    """Nodes and log weights of |xi|, xi ~ N(0, I_d): Gauss-Legendre where the chi density is above e^-50."""
-    x, w = legendre(48)
-    low, high = max(0.0, math.sqrt(d) - 8.0), math.sqrt(d) + 9.0
-    r = 0.5 * (high - low) * x + 0.5 * (high + low)
-    log_density = (d - 1) * np.log(r) - r**2 / 2 - (0.5 * d - 1) * math.log(2.0) - gammaln(0.5 * d)
-    # gammaln loses digits at large d; the weights sum to one.
-    log_weight = log_density + np.log(0.5 * (high - low) * w)
-    return r, log_weight - np.log(np.sum(np.exp(log_weight)))
 
 
 def _coefficients(activation: Nonlinearity, lengths: Array, degree: int) -> tuple[list[Array], list[Array]]:

@@ -26,6 +26,7 @@ from scipy.special import fdtrc
 from bulkedge.numerics.spectra import tracy_widom
 from bulkedge.numerics.spectra.marchenko_pastur import Floats, MarchenkoPastur
 from bulkedge.numerics.spectra.separable import SeparableNoise
+from bulkedge.numerics.spectra.spike import covariance
 from bulkedge.numerics.trials.domain import positive
 from bulkedge.theory.numbers.errors import InputError
 
@@ -193,25 +194,33 @@ class EdgeLaw:
         return self.centre + self.scale * _quantile(alarm)
 
 
+def _kurtosis_factor(large: int, small: int, kappa: float) -> float:
+    """1 + kappa/sqrt(n p), what the entries' excess kurtosis does to the edge.
+
+    The rows' norms^2 vary by kappa/n more (relatively) than Gaussian ones, and a population of that variance has its
+    edge further out by (kappa/n) alpha^2/sqrt c at alpha = 1 + sqrt c (R2 to second order). Equal norms are kappa = -2,
+    whatever the entries.
+    """
+    return 1 + kappa / math.sqrt(large * small)
+
+
 def noise_edge(shape: tuple[int, int], spikes: int, variance: float, kappa: float = 0.0) -> EdgeLaw:
     """Johnstone's centre and scale for entries of the given variance, both sides less the spikes found.
 
     By interlacing, what k strong spikes leave lies between the spectra of the noise without k rows and of the noise
     without k rows and k columns, and is the latter to second order in noise over strength: without the columns too, 20
     spikes in 300 x 300 put the edge 2.4 Tracy-Widom units too far out.
-    `kappa` is the entries' excess kurtosis: the rows' norms^2 vary by kappa/n more (relatively) than Gaussian ones, and
-    a population of that variance has its edge further out by (kappa/n) alpha^2/sqrt c at alpha = 1 + sqrt c (R2 to
-    second order), which is the factor 1 + kappa/sqrt(n p). Equal norms are kappa = -2, whatever the entries.
+    `kappa` is the entries' excess kurtosis (`_kurtosis_factor`).
     """
     large, small = max(shape) - spikes, min(shape) - spikes
     centre, scale = tracy_widom.johnstone(large, small)
-    return EdgeLaw(variance * centre * (1 + kappa / math.sqrt(large * small)), variance * scale)
+    return EdgeLaw(variance * centre * _kurtosis_factor(large, small, kappa), variance * scale)
 
 
 def limit_edge(shape: tuple[int, int], spikes: int, variance: float, kappa: float = 0.0) -> float:
     """The squared singular values' edge: Marchenko-Pastur, both sides less the spikes, times the kurtosis factor."""
     large, small = max(shape) - spikes, min(shape) - spikes
-    return large * MarchenkoPastur(small / large, variance).edges[1] * (1 + kappa / math.sqrt(large * small))
+    return large * MarchenkoPastur(small / large, variance).edges[1] * _kurtosis_factor(large, small, kappa)
 
 
 def most_outliers(small: int) -> int:
@@ -228,13 +237,12 @@ def noise_variance(squared: Floats, shape: tuple[int, int], spikes: int) -> floa
     """
     large, small = max(shape), min(shape)
     values = squared / large
-    ratio = small / large
+    model = covariance(small / large)
     total, top = float(np.sum(values)), values[:spikes]
     variance = float(np.sum(values[spikes:])) / (small - spikes)
     for _ in range(100):
-        shift = top / variance + 1 - ratio
         # A value that the current scale puts inside the bulk counts with the threshold.
-        ell = (shift + np.sqrt(np.maximum(shift**2 - 4 * top / variance, 0.0))) / 2
+        ell = model.strength_or_threshold(top / variance)
         updated = (total - variance * float(np.sum(ell - 1))) / small
         if not updated > 0 or abs(updated - variance) <= 1e-14 * variance:
             break

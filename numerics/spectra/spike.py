@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import functools
 import math
+import operator
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import sympy as sp
@@ -34,9 +36,18 @@ def _compiled(name: str, field: str) -> Callable[..., Floats]:
     """A formula of a map as a function of (strength or position, ratio)."""
     law: theory.SpikeMap = {m.name: m for m in theory.MAPS}[name]
     expression = dict(law.overlaps)[field] if field in dict(law.overlaps) else getattr(law, field)
-    argument = x if field == "inverse" else law.strength
-    compiled: Callable[..., Floats] = sp.lambdify((argument, _RATIO.get(name, psi)), expression, "numpy", cse=True)
-    return compiled
+    argument = x if field in ("inverse", "outside") else law.strength
+    return _lambda((argument, _RATIO.get(name, psi)), expression)
+
+
+def _lambda(arguments: tuple[sp.Symbol, ...], expression: sp.Basic) -> Callable[..., Any]:
+    """sp.lambdify; of conditions part by part, as NumPy's `reduce` of them does not broadcast."""
+    if not isinstance(expression, sp.And | sp.Or):
+        compiled: Callable[..., Any] = sp.lambdify(arguments, expression, "numpy", cse=True)
+        return compiled
+    parts = [_lambda(arguments, part) for part in expression.args]
+    join = operator.and_ if isinstance(expression, sp.And) else operator.or_
+    return lambda *values: functools.reduce(join, (np.asarray(part(*values)) for part in parts))
 
 
 @dataclass(frozen=True)
@@ -70,7 +81,6 @@ def _check_size(size: int, beta: int) -> None:
 
 
 _FEWEST = 4  # of rows or columns that have an edge
-_CENTRE = {"rectangular": 0.0, "covariance": 1.0, "wigner": 0.0}  # of the thresholds; the ratio for wishart
 
 
 @dataclass(frozen=True)
@@ -104,20 +114,24 @@ class SpikedModel:
     @property
     def threshold(self) -> float:
         """The strength above which there is an outlier above the bulk (for spikes below the bulk see `above`)."""
-        ratio = _RATIO.get(self.law.name)
-        value = self.law.threshold.subs(ratio, sp.Float(self.ratio, 17)) if ratio is not None else self.law.threshold
-        return self.scale * float(value)
+        return self.scale * self._threshold(1.0)
+
+    def _threshold(self, outward: float) -> float:
+        """The threshold of the upper or the lower side, in units of the noise."""
+        field = "threshold" if outward > 0 else "lower_threshold"
+        return float(_compiled(self.law.name, field)(0.0, self.ratio))
+
+    @property
+    def _centre(self) -> float:
+        """The strength about which the thresholds lie."""
+        return self.scale * float(_compiled(self.law.name, "centre")(0.0, self.ratio))
 
     def above(self, strength: ArrayLike) -> NDArray[np.bool_]:
         """Whether there is an outlier."""
         return self._above(self._strength(strength))
 
     def _above(self, t: Floats) -> NDArray[np.bool_]:
-        if self.law.name == "rectangular":
-            return np.asarray(t**4 > self.ratio)
-        if self.law.name == "wishart":
-            return np.asarray(((t - self.ratio) ** 2 > self.ratio) & (t != 0))
-        return np.asarray((t - 1) ** 2 > self.ratio if self.law.name == "covariance" else t**2 > 1)
+        return np.asarray(_compiled(self.law.name, "above")(t, self.ratio))
 
     def outlier(self, strength: ArrayLike) -> Floats:
         """The outlier's limit position, or the edge that the spike does not leave."""
@@ -149,16 +163,20 @@ class SpikedModel:
         positions = finite(observed, "observed")
         if not np.all(np.isfinite(positions)):
             raise InputError("observed", "holds an infinite number", "give numbers up to 1e50")
-        lower, upper = self.edges
-        below = positions < lower
-        if self.law.name in ("rectangular", "covariance"):  # positive; at ratio >= 1 no spike is seen below the bulk
-            below &= (positions > 0) & (self.law.name == "covariance" and self.ratio < 1)
-        elif self.law.name == "wishart" and self.ratio >= 1:
-            below &= positions != 0  # zeros belong to the noise
-        outside = (positions > upper) | below
-        if not np.all(outside):
-            raise InputError("observed", "holds a value that is no outlier", f"give values beyond the edge {upper:.6g}")
+        if not np.all(_compiled(self.law.name, "outside")(positions / self.scale, self.ratio)):
+            raise InputError(
+                "observed", "holds a value that is no outlier", f"give values beyond the edge {self.edges[1]:.6g}"
+            )
         return self.scale * _compiled(self.law.name, "inverse")(positions / self.scale, self.ratio)
+
+    def strength_or_threshold(self, observed: ArrayLike) -> Floats:
+        """The strength above the upper threshold whose outlier is at `observed`; else that threshold."""
+        positions = np.asarray(observed, dtype=float)
+        threshold, upper = self.threshold, self.edges[1]
+        # A hair beyond the edge the root of the inverse is rounding, and may be that of a negative number.
+        seen = positions > upper * (1 + 1e-14)
+        safe = np.where(seen, positions, 2 * upper) / self.scale
+        return np.where(seen, self.scale * _compiled(self.law.name, "inverse")(safe, self.ratio), threshold)
 
     def spread(self, strength: float, size: int, *, beta: int = 1) -> float:
         """The standard deviation of the extreme value at a finite size, on either side of the threshold and at it.
@@ -231,17 +249,19 @@ class SpikedModel:
             return None
         edge = self.edges[1 if outward > 0 else 0]
         if self.law.name == "wigner":
-            unit, threshold, shift = 1.0, outward, -1 / (2 * size)
+            unit, shift = 1.0, -1 / (2 * size)
         elif self.law.name == "rectangular":
-            unit, threshold = (1 + 1 / root) ** (1 / 3) / 2, root**0.5
+            unit = (1 + 1 / root) ** (1 / 3) / 2
             shift = -(1 / root + 1) / (4 * size)  # Johnstone's halves
         elif outward < 0 and self.ratio >= 1:
             return None
         else:
             unit = abs((1 + outward * root) * abs(1 + outward / root) ** (1 / 3))
-            threshold = (1.0 if self.law.name == "covariance" else self.ratio) + outward * root
             shift = -(1 + outward * root) * abs(1 + outward / root) / (2 * size)
-        if outward * threshold < outward * self._null / self.scale or (self.law.name == "rectangular" and outward < 0):
+        if self.law.name == "rectangular" and outward < 0:
+            return None
+        threshold = self._threshold(outward)
+        if outward * threshold < outward * self._null / self.scale:
             return None
         # The map is quadratic in the distance from the threshold.
         step = outward * 1e-4 * root
@@ -299,7 +319,7 @@ class SpikedModel:
         start = null if self.law.name in _EITHER_SIGN else null + (side.threshold - null) * 1e-6
         if f(start) >= 0:
             return null
-        far, base = value, self.scale * _CENTRE.get(self.law.name, self.ratio)
+        far, base = value, self._centre
         for _ in range(400):
             if f(far) > 0:
                 return float(brentq(f, start, far, xtol=1e-13))
@@ -312,8 +332,7 @@ class SpikedModel:
         """The strengths whose predicted position is within the Gaussian quantile: where there is no soft edge."""
         # From the end that is near: (1 + level)/2 in floats would be 1/2, or 1, long before the level is 0 or 1.
         quantile = -float(ndtri(float((1 - level) / 2))) if level > 0.5 else float(np.sqrt(2) * erfinv(float(level)))
-        base = self.scale * _CENTRE.get(self.law.name, self.ratio)
-        threshold = base + self.scale * outward * self.ratio ** {"rectangular": 0.25}.get(self.law.name, 0.5)
+        base, threshold = self._centre, self.scale * self._threshold(outward)
 
         def gap(strength: float, sign: float) -> float:
             position = float(self.outlier(strength)) + sign * outward * quantile * float(

@@ -18,10 +18,11 @@ from numbers import Integral, Real
 from typing import TypeAlias
 
 import sympy as sp
-from flint import arb, fmpq
+from flint import arb
 
 from bulkedge.theory.functions import catalogue
 from bulkedge.theory.functions.size import MAX_BITS, MAX_DEGREE, SizeError, bits, check_power, measure
+from bulkedge.theory.numbers import ball
 from bulkedge.theory.numbers.errors import InputError
 from bulkedge.theory.numbers.symbols import z
 
@@ -33,6 +34,7 @@ MAX_INNER = 250  # terms of an argument that is no polynomial: SymPy compares th
 MAX_TANH = 6  # levels of tanh (also within sigmoid, silu, mish): SymPy takes three times as long for each
 MAX_TANH_OPERATIONS = 12  # of an argument with that many levels
 MAX_KINKED = 32  # occurrences of Abs, sign, Heaviside, Piecewise, and arguments of Max, Min beyond the first
+_GUARD_BITS = 64  # of the balls that guards look at
 _MAX_EXP_ARGUMENT = 10**6  # constants under exp, sinh, cosh
 
 Numeric: TypeAlias = str | int | float | Fraction | sp.Rational
@@ -500,12 +502,12 @@ class _Reader:
 
     def apply(self, name: str, value: sp.Expr) -> sp.Expr:
         if not value.has(z):
-            ball = _constant_ball(value)
-            if name in {"exp", "sinh", "cosh", "erf", "erfc", "Phi"} and not abs(ball) < _MAX_EXP_ARGUMENT:
+            found = _constant_ball(value)
+            if name in {"exp", "sinh", "cosh", "erf", "erfc", "Phi"} and not abs(found) < _MAX_EXP_ARGUMENT:
                 raise self.refusal(f"{name} of a constant this large", f"stay below {name}({_MAX_EXP_ARGUMENT})")
-            if name == "log" and not ball > 0:
+            if name == "log" and not found > 0:
                 raise self.refusal("the logarithm of a constant that is not positive", "functions are real-valued")
-            if name == "sqrt" and not (value.is_zero or ball > 0):
+            if name == "sqrt" and not (value.is_zero or found > 0):
                 raise self.refusal("the square root of a negative constant is not real", "functions are real-valued")
         if name == "Abs":
             return catalogue.absolute(self.comparable(name, value))
@@ -628,25 +630,9 @@ def _positive_constant(value: sp.Expr) -> bool:
 
 
 def _constant_ball(value: sp.Expr) -> arb:
-    """A ball around a constant of the grammar: only for the guards above, where a wide ball means refusal."""
-    if value.is_Rational:
-        return arb(fmpq(int(value.p), int(value.q)))
-    if value is sp.pi:
-        return arb.pi()
-    if value is sp.E:
-        return arb(1).exp()
-    balls = [_constant_ball(a) for a in value.args if isinstance(a, sp.Expr)]
-    if value.is_Add:
-        return sum(balls[1:], balls[0])
-    if value.is_Mul:
-        product = balls[0]
-        for ball in balls[1:]:
-            product = product * ball
-        return product
-    if value.is_Pow:
-        return balls[0] ** (fmpq(int(value.exp.p), int(value.exp.q)) if value.exp.is_Rational else balls[1])
-    simple = {sp.exp: "exp", sp.log: "log", sp.sin: "sin", sp.cos: "cos", sp.sinh: "sinh", sp.cosh: "cosh"}
-    simple |= {sp.tanh: "tanh", sp.atan: "atan", sp.asinh: "asinh", sp.erf: "erf", sp.erfc: "erfc", sp.Abs: "__abs__"}
-    if value.func in simple:
-        return getattr(balls[0], simple[value.func])()
-    return arb("nan")
+    """A ball around a constant of the grammar, of any radius: for the guards above, which refuse a wide one."""
+    try:
+        with ball.precision(_GUARD_BITS):
+            return ball.constant(value)
+    except InputError:  # complex, or unknown to ball arithmetic
+        return arb("nan")

@@ -28,7 +28,8 @@ class SpikeMap:
 
     `above` says (a strict inequality, so that a threshold is never decided by rounding) whether there is an outlier;
     `below` whether the strength pulls to the lower side of the bulk, where strengths smaller than `lower_threshold`
-    leave it (None where no strength does); `threshold` is that of the upper side.
+    leave it (None where no strength does); `threshold` is that of the upper side; `above` is even about `centre`.
+    `outside` says of a position `symbols.x` whether it is beyond the bulk, where a spike can put it.
     `outlier` is its position, `edge` the edge that it leaves, `overlaps` the squared overlaps by the vector's name,
     `inverse` the strength as a function of the position `symbols.x`, and `variance` the variance of the position
     times the size that `size` names, for real Gaussian noise (half of it for complex).
@@ -38,10 +39,12 @@ class SpikeMap:
     strength: sp.Symbol
     threshold: sp.Expr
     above: sp.Basic
+    centre: sp.Expr
     outlier: sp.Expr
     edge: sp.Expr
     overlaps: tuple[tuple[str, sp.Expr], ...]
     inverse: sp.Expr
+    outside: sp.Basic
     variance: sp.Expr
     size: str
     lower_threshold: sp.Expr | None = None
@@ -70,6 +73,7 @@ RECTANGULAR = SpikeMap(
     strength=theta,
     threshold=psi ** sp.Rational(1, 4),
     above=theta**4 > psi,
+    centre=sp.Integer(0),
     outlier=sp.sqrt((1 + _theta2) * (psi + _theta2)) / theta,
     edge=1 + sp.sqrt(psi),
     overlaps=(
@@ -77,6 +81,7 @@ RECTANGULAR = SpikeMap(
         ("N", 1 - psi * (1 + _theta2) / (_theta2 * (_theta2 + psi))),
     ),
     inverse=sp.sqrt((_excess + sp.sqrt(_excess**2 - 4 * psi)) / 2),
+    outside=sp.And(x > 1, (x - 1) ** 2 > psi),
     # Derived from the fluctuations of the three bilinear forms of the resolvent (derivations/spectra/spike.py).
     variance=(theta**4 - psi) * (1 + psi + 2 * _theta2) / (2 * _theta2 * (1 + _theta2) * (psi + _theta2)),
     size="d",
@@ -89,6 +94,7 @@ COVARIANCE = SpikeMap(
     strength=ell,
     threshold=1 + sp.sqrt(c),
     above=(ell - 1) ** 2 > c,
+    centre=sp.Integer(1),
     outlier=ell * (1 + c / (ell - 1)),
     edge=sp.Piecewise(((1 + sp.sqrt(c)) ** 2, ell >= 1), ((1 - sp.sqrt(c)) ** 2, True)),
     overlaps=(
@@ -98,6 +104,8 @@ COVARIANCE = SpikeMap(
     ),
     # The larger root above the bulk, the smaller one below it.
     inverse=(_shift + sp.sign(x - 1 - c) * sp.sqrt(_shift**2 - 4 * x)) / 2,
+    # (1 -+ sqrt c)^2 = 1 + c -+ 2 sqrt c, without a root; below the bulk only for c < 1.
+    outside=sp.And(x > 0, (x - 1 - c) ** 2 > 4 * c, sp.Or(x > 1 + c, c < 1)),
     variance=2 * ell**2 * (1 - c / (ell - 1) ** 2),
     size="n",
     lower_threshold=sp.Max(0, 1 - sp.sqrt(c)),  # at c >= 1 no population eigenvalue leaves the bulk downwards
@@ -109,10 +117,12 @@ WIGNER = SpikeMap(
     strength=zeta,  # of either sign
     threshold=sp.Integer(1),
     above=zeta**2 > 1,
+    centre=sp.Integer(0),
     outlier=zeta + 1 / zeta,
     edge=sp.Piecewise((-2, zeta < 0), (2, True)),
     overlaps=(("vector", 1 - 1 / zeta**2),),
     inverse=(x + sp.sign(x) * sp.sqrt(x**2 - 4)) / 2,
+    outside=x**2 > 4,
     variance=2 * (1 - 1 / zeta**2),
     size="n",
     lower_threshold=sp.Integer(-1),
@@ -128,11 +138,13 @@ WISHART = SpikeMap(
     strength=zeta,  # of either sign
     threshold=c + sp.sqrt(c),
     above=sp.And(sp.Ne(zeta, 0), (zeta - c) ** 2 > c),
+    centre=c,
     # G(lambda) = 1/zeta, G the trace of the resolvent: the bulk's R-transform 1/(1 - c/zeta) beside the strength.
     outlier=zeta + zeta / (zeta - c),
     edge=sp.Piecewise(((1 - sp.sqrt(c)) ** 2, _downwards), ((1 + sp.sqrt(c)) ** 2, True)),
     overlaps=(("vector", 1 - c / (zeta - c) ** 2),),  # d outlier/d zeta
     inverse=(x + c - 1 + sp.sign(x - 1 - c) * sp.sqrt((x + c - 1) ** 2 - 4 * c * x)) / 2,
+    outside=sp.And((x - 1 - c) ** 2 > 4 * c, sp.Or(x > 1 + c, c < 1, sp.Ne(x, 0))),  # zeros at c >= 1 are the noise's
     # v.R v fluctuates by 2 (-G' - G^2)/p, as v is uniform beside the Haar eigenvectors; the trace by less.
     variance=2 * zeta**2 * (1 - c / (zeta - c) ** 2) / (zeta - c) ** 2,
     size="n",

@@ -166,7 +166,7 @@ def spike(
     else:
         position = given.observed if both_signs else positive(given.observed, "observed")
         inputs["observed"] = str(position)
-        if not _outside(ensemble, position, ratio_value):
+        if not law.outside.subs({x: position, **here}):  # decided in rationals
             raise InputError(
                 "observed", f"{position} does not lie beyond the bulk", "give a value in units of the noise"
             )
@@ -229,15 +229,3 @@ def _near_threshold(model: SpikedModel, strength: float, size: int) -> float | N
     if not model.has_edge(strength, size) or model.is_strong(strength, size):
         return None
     return model.spread(strength, size)
-
-
-def _outside(ensemble: str, position: sp.Rational, ratio: sp.Rational) -> bool:
-    """Whether an observed value lies beyond the bulk where a spike can put it, decided in rationals."""
-    if ensemble == "rectangular":  # s > 1 + sqrt psi
-        return bool(position > 1 and (position - 1) ** 2 > ratio)
-    if ensemble == "wigner":
-        return bool(position**2 > 4)
-    # (1 -+ sqrt c)^2 = 1 + c -+ 2 sqrt c; below the bulk only for c < 1
-    shift = position - 1 - ratio
-    below = ratio < 1 if ensemble == "covariance" else ratio < 1 or position != 0
-    return bool(shift**2 > 4 * ratio and (shift > 0 or below))

@@ -177,3 +177,31 @@ def test_statements_are_equations():
     assert isinstance(spike.rectangular_outlier(), sp.Eq)
     assert isinstance(spiked_matrices.covariance_outlier(), sp.Eq)
     assert isinstance(spiked_matrices.wishart_outlier(), sp.Eq)
+
+
+@pytest.mark.parametrize("model", spike.MAPS, ids=lambda m: m.name)
+@pytest.mark.parametrize("ratio", [sp.Rational(1, 3), sp.Integer(1), sp.Integer(4)])
+def test_conditions_are_even_about_the_centre_and_thresholds_lie_on_it(model, ratio):
+    values = {psi: ratio, c: ratio}
+    centre, threshold = (e.subs(values) for e in (model.centre, model.threshold))
+    for distance in (sp.Rational(1, 7), sp.Rational(3, 4), sp.Rational(5, 4), sp.Integer(3)):
+        up, down = (model.above.subs({model.strength: centre + s * distance, **values}) for s in (1, -1))
+        assert bool(up) == bool(distance > threshold - centre)
+        if model.name != "wishart" or centre != distance:  # there strength 0 is no spike at all
+            assert bool(up) == bool(down)
+
+
+@pytest.mark.parametrize("model", spike.MAPS, ids=lambda m: m.name)
+@pytest.mark.parametrize("ratio", [sp.Rational(1, 3), sp.Integer(1), sp.Integer(4)])
+def test_what_lies_outside_is_what_a_strength_is_read_from(model, ratio):
+    """Beyond the upper edge always, inside never, below only where the inverse gives a strength that is above."""
+    values = {psi: ratio, c: ratio}
+    upper = model.edge.subs({model.strength: 50, **values})
+    for position in (sp.Rational(k, 20) for k in range(-60, 160, 7)):
+        seen = bool(model.outside.subs({x: position, **values}))
+        if position > upper:
+            assert seen
+        if seen:
+            strength = model.inverse.subs({x: position, **values})
+            assert model.above.subs({model.strength: strength, **values}) == sp.true
+            assert abs(sp.N(model.outlier.subs({model.strength: strength, **values}) - position, 30)) < 1e-25
