@@ -288,6 +288,22 @@ def test_help_and_usage_errors_import_nothing_heavy(arguments):
     assert done.stderr.splitlines()[-1] in {"[] 0", "[] 2"}
 
 
+def test_the_help_of_no_command_imports_anything_heavy():
+    """All in one process: what one imports would be there for all, and is told by the first that does."""
+    from bulkedge.commands import COMMANDS
+
+    code = (
+        "import contextlib, io, sys\nfrom bulkedge.cli import main\n"
+        "for name in sys.argv[1:]:\n"
+        "    with contextlib.redirect_stdout(io.StringIO()):\n"
+        "        main([name, '--help'])\n"
+        f"    heavy = [m for m in {HEAVY!r} if m in sys.modules]\n"
+        "    if heavy:\n"
+        "        sys.exit(f'{name} --help imports {heavy}')\n"
+    )
+    subprocess.run([sys.executable, "-c", code, *COMMANDS], check=True, cwd=ROOT)
+
+
 def test_help_is_quick():
     """0.5 s of processor time (the contract); about 0.05 s is typical, so a loaded machine does not fail it."""
     code = (

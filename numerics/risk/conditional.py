@@ -222,7 +222,7 @@ class ConditionalRisk:
     """Test and training risk, both with the noise included, and how they were reached.
 
     `status` is "converged" (a result that is not raises instead); `residual` the relative change of delta by one more
-    iteration; `iterations` the number of N x N inverses; `by_node` T(kappa) at the nodes.
+    iteration; `iterations` the number of N x N inverses.
     """
 
     test: float
@@ -230,7 +230,6 @@ class ConditionalRisk:
     iterations: int
     residual: float
     status: str
-    by_node: Array
 
 
 def _average(model: ConditionalModel, v: Array) -> Array:
@@ -310,9 +309,7 @@ def _risk_at(model: ConditionalModel, n: int, found: FixedPoint[Array]) -> Condi
     own = model.label2 - 2 * (fitted * model.label + shared) + fitted**2 + spread
     damping = model.weights / (1 + delta) ** 2
     T = _derivative(model, n, Q, own, damping)
-    return ConditionalRisk(
-        float(model.weights @ T), float(damping @ T), found.iterations, found.residual, "converged", T
-    )
+    return ConditionalRisk(float(model.weights @ T), float(damping @ T), found.iterations, found.residual, "converged")
 
 
 def _derivative(model: ConditionalModel, n: int, Q: Array, own: Array, damping: Array) -> Array:

@@ -351,7 +351,7 @@ def _risk(g: _Groups, found: FixedPoint[_State], n: float) -> ConditionalRisk:
     T: Array = np.asarray(np.linalg.solve(np.eye(len(own)) + jacobian.T * damping / n, own), dtype=np.float64)
     if not np.all(np.isfinite(T)):
         raise ConvergenceError("the risk left double precision; take a larger ridge or a smaller activation")
-    return ConditionalRisk(float(g.weights @ T), float(damping @ T), found.iterations, found.residual, "converged", T)
+    return ConditionalRisk(float(g.weights @ T), float(damping @ T), found.iterations, found.residual, "converged")
 
 
 Terms = list[tuple[Array, Array]]

@@ -486,11 +486,6 @@ def _visited(nodes: Sequence[Node]) -> tuple[Node, ...]:
     return tuple(found)
 
 
-def matrices_of(nodes: Sequence[Node]) -> tuple[str, ...]:
-    """The names of the declared matrices that occur, in order of occurrence."""
-    return tuple(dict.fromkeys(node.name for node in _visited(nodes) if isinstance(node, Leaf)))
-
-
 def _visit(nodes: Sequence[Node], found: dict[Node, None]) -> None:
     """All nodes, in order of occurrence."""
 

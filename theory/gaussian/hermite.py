@@ -19,6 +19,7 @@ import sympy as sp
 from bulkedge.theory.functions.nonlinearity import Nonlinearity
 from bulkedge.theory.functions.parse import choice, shorten
 from bulkedge.theory.gaussian.bivariate import normal_density
+from bulkedge.theory.gaussian.conventions import CONVENTIONS, MAX_DEGREE
 from bulkedge.theory.gaussian.gaussian import enclose, moment, product
 from bulkedge.theory.gaussian.general_term import general_moment
 from bulkedge.theory.numbers import ball
@@ -29,8 +30,6 @@ from bulkedge.theory.numbers.statement import Statement
 from bulkedge.theory.numbers.symbols import k as k_symbol
 from bulkedge.theory.numbers.symbols import rho, z1, z2
 
-CONVENTIONS = ("orthonormal", "probabilist", "moment")
-MAX_DEGREE = 1000
 # Above this degree the exact recurrence is left for the general term, evaluated in balls.
 EXACT_DEGREE = 2000
 

@@ -113,13 +113,6 @@ class Enclosure:
         """The error bound, rounded up to three significant digits."""
         return error_string(self.error)
 
-    def exact_string(self) -> str | None:
-        """The exact value as a fraction, or None where there is an error."""
-        if not self.exact:
-            return None
-        over = "" if self.value.denominator == 1 else "/" + int_to_text(self.value.denominator)
-        return int_to_text(self.value.numerator) + over
-
     def reaches(self, digits: int) -> bool:
         """Whether the error is at most half a unit of the `digits`-th significant digit (or the value is exact)."""
         if self.error == 0:

@@ -5,26 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-import sympy as sp
-
 from bulkedge.arguments import Count, Digits, FunctionOfZ, Numeric, Word, read
-from bulkedge.derivations.engine.latex import latex
 from bulkedge.results.number import Number
 from bulkedge.results.quantities import Row, coefficient_table
 from bulkedge.results.result import Result, Table
-from bulkedge.theory.functions.nonlinearity import Nonlinearity
-from bulkedge.theory.gaussian.hermite import (
-    CONVENTIONS,
-    MAX_DEGREE,
-    Coefficient,
-    coefficient,
-    general_term,
-    information_exponent,
-)
+from bulkedge.theory.gaussian.conventions import CONVENTIONS, MAX_DEGREE
 from bulkedge.theory.numbers.errors import PrecisionError
 
 if TYPE_CHECKING:
+    import sympy as sp
     from matplotlib.figure import Figure
+
+    from bulkedge.theory.functions.nonlinearity import Nonlinearity
+    from bulkedge.theory.gaussian.hermite import Coefficient
 
 HAS_CURVE = True
 
@@ -71,6 +64,8 @@ class HermiteResult(Result):
 
     def latex(self) -> str:
         """The general term where one is known, else the truncated expansion."""
+        from bulkedge.derivations.engine.latex import latex
+
         if self.general_term is not None:
             return rf"c_{{k}} = {latex(self.general_term)}"
         basis = {
@@ -128,6 +123,8 @@ def hermite(
     1/(2*sqrt(pi))
     """
     given = read(hermite, locals())
+    from bulkedge.theory.gaussian.hermite import Coefficient, coefficient, general_term, information_exponent
+
     f, degree, convention, digits = given.function, given.degree, given.convention, given.digits
     found, unreached = [], []
     for k in range(degree + 1):

@@ -7,22 +7,20 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-import sympy as sp
-
 from bulkedge.arguments import Count, Digits, Formula, Function, FunctionOfZ, Numeric, Real, read
-from bulkedge.derivations.engine.latex import decimal, latex
 from bulkedge.results.number import Number
 from bulkedge.results.quantities import Quantities, Row, coefficient_table
 from bulkedge.results.result import Result, Table
-from bulkedge.theory.functions.nonlinearity import Nonlinearity
-from bulkedge.theory.gaussian.hermite import MAX_DEGREE, Coefficient
-from bulkedge.theory.kernels.kernel import coefficient, dual, dual_of_correlation, expansion_at_one, scaled, shifted
-from bulkedge.theory.kernels.kernel_value import check_covariances, covariance, series_coefficient, value
-from bulkedge.theory.numbers.enclosure import Enclosure
+from bulkedge.theory.gaussian.conventions import MAX_DEGREE
 from bulkedge.theory.numbers.errors import InputError, PrecisionError
 
 if TYPE_CHECKING:
+    import sympy as sp
     from matplotlib.figure import Figure
+
+    from bulkedge.theory.functions.nonlinearity import Nonlinearity
+    from bulkedge.theory.gaussian.hermite import Coefficient
+    from bulkedge.theory.numbers.enclosure import Enclosure
 
 HAS_CURVE = True
 MAX_MEAN = 1000  # exponentials cut at a kink cancel over as many orders of magnitude
@@ -100,6 +98,8 @@ class KernelResult(Result):
 
     def latex(self) -> str:
         """The closed form where there is one, else the series with its coefficients, then the value with its error."""
+        from bulkedge.derivations.engine.latex import decimal, latex
+
         if self.closed_form is not None:
             variables = r"q_{11}, q_{12}, q_{22}" if self._in_covariances else r"\rho"
             return rf"\kappa({variables}) = {latex(self.closed_form)}"
@@ -116,6 +116,10 @@ class KernelResult(Result):
 
     def _point(self) -> str:
         """The kernel where the value was asked for."""
+        import sympy as sp
+
+        from bulkedge.derivations.engine.latex import latex
+
         asked = [(name, self.inputs[name]) for name in ("rho", "q11", "q12", "q22") if self.inputs[name] is not None]
         if [name for name, _ in asked] == ["rho"]:
             return rf"\kappa\left({latex(sp.Rational(self.inputs['rho']))}\right)"
@@ -130,10 +134,16 @@ class KernelResult(Result):
         return kernel_figure((self.first,), *self._scales(), other=self.second)
 
     def _scales(self) -> tuple[float, float]:
+        import sympy as sp
+
         return tuple(float(sp.sqrt(sp.Rational(self.inputs[name] or 1))) for name in ("q11", "q22"))  # type: ignore[return-value]
 
 
 def _series_term(c: Coefficient) -> str:
+    import sympy as sp
+
+    from bulkedge.derivations.engine.latex import latex
+
     coefficient = latex(c.exact) if c.exact is not None else latex(sp.Float(float(c.enclosure), 8))
     if c.exact is not None and c.exact.is_Add and c.k > 0:
         coefficient = rf"\left({coefficient}\right)"
@@ -183,6 +193,11 @@ def kernel(
     rho*asin(rho)/(2*pi) + rho/4 + sqrt(1 - rho**2)/(2*pi)
     """
     asked = read(kernel, locals())
+    import sympy as sp
+
+    from bulkedge.theory.kernels.kernel import coefficient, dual, dual_of_correlation, expansion_at_one, scaled, shifted
+    from bulkedge.theory.kernels.kernel_value import covariance, series_coefficient, value
+
     f, other, digits, order, correlation = asked.function, asked.with_, asked.digits, asked.order, asked.rho
     means = {"mean1": asked.mean1, "mean2": asked.mean2}
     first = shifted(f, means["mean1"] or sp.Integer(0))
@@ -252,6 +267,10 @@ def _checked(
     v1: sp.Rational, covariance: sp.Rational | None, v2: sp.Rational, correlation: sp.Rational | None
 ) -> sp.Expr | None:
     """The covariance at which a value is asked for, or None."""
+    import sympy as sp
+
+    from bulkedge.theory.kernels.kernel_value import check_covariances
+
     if correlation is None:
         check_covariances(v1, sp.Integer(0) if covariance is None else covariance, v2)
         return covariance

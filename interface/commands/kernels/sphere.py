@@ -5,19 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
-import sympy as sp
-
 from bulkedge.arguments import Count, Digits, FunctionOfZ, Numeric, Real, read
-from bulkedge.derivations.engine.latex import latex
 from bulkedge.results.number import Number
 from bulkedge.results.quantities import Multiplicity, Quantities, Row
 from bulkedge.results.result import Result, Table
-from bulkedge.theory.functions.nonlinearity import Nonlinearity
-from bulkedge.theory.kernels.sphere import Eigenvalue, eigenvalues, eta, second_moment
-from bulkedge.theory.numbers.enclosure import Enclosure, int_to_text
 
 if TYPE_CHECKING:
+    import sympy as sp
     from matplotlib.figure import Figure
+
+    from bulkedge.theory.functions.nonlinearity import Nonlinearity
+    from bulkedge.theory.kernels.sphere import Eigenvalue
+    from bulkedge.theory.numbers.enclosure import Enclosure
 
 HAS_CURVE = True
 
@@ -67,6 +66,8 @@ class SphereResult(Result):
 
     def tables(self) -> tuple[Table, ...]:
         """One row per degree."""
+        from bulkedge.theory.numbers.enclosure import int_to_text
+
         listed = tuple(
             (str(x.degree), int_to_text(x.multiplicity), x.eta.decimal(), x.value.decimal(), x.value.bound())
             for x in self.eigenvalues
@@ -80,6 +81,10 @@ class SphereResult(Result):
 
     def latex(self) -> str:
         """The closed form of eta_l where there is one, else the list of eigenvalues."""
+        import sympy as sp
+
+        from bulkedge.derivations.engine.latex import latex
+
         if self.closed_form is not None:
             return rf"\eta_{{l}} = {latex(self.closed_form)}"
         values = ",\\ ".join(latex(sp.Float(float(x.value), 8)) for x in self.found)
@@ -113,6 +118,8 @@ def sphere(
     '0.0625'
     """
     given = read(sphere, locals())
+    from bulkedge.theory.kernels.sphere import eigenvalues, eta, second_moment
+
     f, dim, degree, reach, digits = given.function, given.dim, given.degree, given.radius, given.digits
     found = eigenvalues(f, dim, degree, reach, digits)
     return SphereResult(

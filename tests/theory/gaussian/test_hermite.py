@@ -13,8 +13,8 @@ import sympy as sp
 from effort import TWO_SECONDS, at_most
 
 from bulkedge.theory.functions.nonlinearity import nonlinearity
+from bulkedge.theory.gaussian.conventions import CONVENTIONS
 from bulkedge.theory.gaussian.hermite import (
-    CONVENTIONS,
     coefficient,
     coefficients,
     general_term,

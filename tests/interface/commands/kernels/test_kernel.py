@@ -98,7 +98,7 @@ def test_digits_out_of_reach_are_exit_three(capsys, monkeypatch):
     def missed(*_):
         raise PrecisionError("15 digits could not be reached", Enclosure(Fraction(1, 3), Fraction(1, 10**6)))
 
-    monkeypatch.setattr("bulkedge.commands.kernels.kernel.value", missed)
+    monkeypatch.setattr("bulkedge.theory.kernels.kernel_value.value", missed)
     status, found, _ = run(capsys, "relu", "--rho", "0.9", "--order", "0")
     assert status == 3
     assert (found["value"], found["error"]) == ("0.333333333333333", "1e-6")
