@@ -972,6 +972,10 @@ def test_each_spike_lowers_the_loss(names, psi1, lam):
     assert found.norm >= 0
     assert found.variance >= 0
     assert found.error >= 0
+    near = spiked_features.finite_size(found, f, Fraction(3, 10), psi1, 1.5, lambda at: {"eta": at})
+    assert near.drops["eta"][0] == near.step
+    finite = [spiked_features.loss_drops(f, g, psi1, 1.5, lam, 2.0, 0.1, (1,), (step, 10.0)) for step in (1.0, 5.0)]
+    assert 0 <= finite[0]["full"][0] <= finite[1]["full"][0] <= drops["full"][0] * (1 + 1e-12)
 
 
 @laws

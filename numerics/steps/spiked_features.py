@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -25,6 +25,7 @@ from bulkedge.theory.steps.spiked_features import coefficient as c_symbol
 
 Array = NDArray[np.float64]
 
+TYPICAL = 1000  # the dimension at which a limit is compared with what a network of finite size has
 LISTED = 6  # spikes that are described; an exponent close to 1/2 has many
 
 
@@ -105,10 +106,13 @@ def loss_drops(
     alpha: float,
     noise: float,
     present: Sequence[int],
+    finite: tuple[float, float] | None = None,
 ) -> dict[str, tuple[float, ...]]:
     """The drop by the first, the first two, ... of the spikes k in `present`, in both readings.
 
     Formula: theory.steps.spiked_features.loss_drop, solved in floats (with present = 1..l it is Delta_1, ..., Delta_l).
+    `finite` = (eta, N): spikes of the strength that they have at a step eta and width N, Gaussian readout
+    (theory.steps.spiked_features.first_drop); without it their strength is infinite, the limit for eta ~ n^a.
     Valid for: centred links; activations with a mean have the constants in their span.
     Source: M2.
     """
@@ -123,6 +127,18 @@ def loss_drops(
     components = [float(coefficient(link, i, "probabilist").enclosure) * rho**i for i in range(1, order + 1)]
     label = np.array([0.0, *components])
     weight = np.array([0.0 if p.mu0 else M1, M2, *(math.factorial(i) * M1 for i in range(2, order + 1))])
+    strengths, gram, share = np.ones(len(present)), np.eye(len(present)), math.inf
+    if finite is not None and len(present):
+        eta, neurons = finite
+        # The columns of V, eta^k c_k a^(.k), each by its own strength: their Gram matrix is that of a^(.k) alone.
+        strengths = np.array(
+            [
+                eta**k * float(coefficient(activation, k, "probabilist").enclosure) * neurons ** ((1 - k) / 2)
+                for k in present
+            ]
+        )
+        gram = np.array([[_odd((i + j) // 2) * (1 - (i + j) % 2) for j in present] for i in present], dtype=float)
+        share = 1 - psi1 / psi2 * (1 - lam * M1)
     found: dict[str, tuple[float, ...]] = {}
     for reading in READINGS:
         variance = v if reading == "full" else 0.0
@@ -132,15 +148,58 @@ def loss_drops(
             for m in range(k // 2 + 1):
                 powers[k - 2 * m] = math.comb(k, 2 * m) * (p.mu1 * b) ** (k - 2 * m) * _odd(m) * variance**m
             row[: k + 1] = np.polynomial.hermite_e.poly2herme(powers)
-        rows /= np.sqrt((rows**2 * weight[: order + 1]).sum(axis=1))[
-            :, None
-        ]  # directions may differ by many orders of magnitude
+        size = np.sqrt((rows**2 * weight[: order + 1]).sum(axis=1))
+        rows /= size[:, None]  # directions may differ by many orders of magnitude
         G, g = (rows * weight[: order + 1]) @ rows.T, (rows * weight[: order + 1]) @ label
-        # One spike after the other: the leading blocks of G.
-        found[reading] = tuple(
-            lam * float(g[:k] @ np.linalg.lstsq(G[:k, :k], g[:k], rcond=1e-14)[0]) for k in range(1, len(present) + 1)
-        )
+        drops = []
+        for k in range(1, len(present) + 1):  # one spike after the other: leading blocks
+            cost = np.linalg.inv(gram[:k, :k]) / np.outer(size * strengths, size * strengths)[:k, :k] / share
+            drops.append(lam * float(g[:k] @ np.linalg.lstsq(G[:k, :k] + cost, g[:k], rcond=1e-14)[0]))
+        found[reading] = tuple(drops)
     return found
+
+
+@dataclass(frozen=True)
+class FiniteSize:
+    """What stands between the limit and a network: at dimension `dim`, N and n at their ratios, eta = n^exponent.
+
+    `beyond`: (k, log10 of the dimension from which spike k is stronger than the bulk's edge); `drops` as loss_drops.
+    """
+
+    dim: int
+    step: float
+    beyond: tuple[tuple[int, float], ...]
+    drops: dict[str, tuple[float, ...]]
+
+
+def finite_size(
+    found: SpikedFeatures,
+    activation: Nonlinearity,
+    exponent: Fraction,
+    psi1: float,
+    psi2: float,
+    drops: Callable[[tuple[float, float]], dict[str, tuple[float, ...]]] | None,
+    dim: int = TYPICAL,
+) -> FiniteSize:
+    """The first finite-size scales of M1 and M2.
+
+    Spike k has the strength s_k = eta^k rms(p_k) sqrt((2k - 1)!! N^(1-k)) in units of sqrt n, d^(ka - (k-1)/2) times
+    a constant; the bulk of F0 ends below |mu1| (1 + 1/sqrt psi1)(1 + sqrt psi2) + mu2 (1 + sqrt(psi2/psi1)).
+    Source: M1, M2.
+    """
+    f, a = constants(activation), float(exponent)
+    edge = abs(f.mu1) * (1 + psi1**-0.5) * (1 + psi2**0.5) + f.mu2 * (1 + (psi2 / psi1) ** 0.5)
+    beyond = []
+    for direction in found.directions[: found.order]:
+        k = direction.index
+        p = np.polynomial.polynomial.polymul(direction.full, direction.full)
+        square = sum(float(c) * found.norm**i * _odd(i // 2) for i, c in enumerate(p) if i % 2 == 0)
+        growth = float(k * exponent - Fraction(k - 1, 2))
+        if direction.present and square > 0 and growth > 0:
+            size = math.log10(square * _odd(k)) / 2 + k * a * math.log10(psi1) + (1 - k) / 2 * math.log10(psi2)
+            beyond.append((k, (math.log10(edge) - size) / growth))
+    step = (psi1 * dim) ** a
+    return FiniteSize(dim, step, tuple(beyond), {} if drops is None else drops((step, psi2 * dim)))
 
 
 def _odd(m: int) -> float:

@@ -14,7 +14,7 @@ import sympy as sp
 
 from bulkedge.theory.numbers.errors import InputError
 from bulkedge.theory.numbers.statement import PROPORTIONAL, Erratum, Statement
-from bulkedge.theory.numbers.symbols import e, lam, mu1, v
+from bulkedge.theory.numbers.symbols import e, eta, lam, mu1, psi1, psi2, v
 
 t = sp.Symbol("t", real=True)
 b = sp.Symbol("b", positive=True)  # |u|, the standard deviation of t
@@ -165,6 +165,26 @@ def drop_statement() -> sp.Eq:
     return sp.Eq(sp.Symbol("Delta_2") - sp.Symbol("Delta_1"), factor * 4 / (2 + r**2))
 
 
+def unused_share() -> sp.Expr:
+    """tau = 1 - df/N = (lam n/N) tr (F0^T F0 + lam n)^-1: what a direction of the readout keeps of its penalty."""
+    return 1 - psi1 / psi2 * (1 - lam * M1)
+
+
+def first_drop() -> sp.Expr:
+    """The drop by the first spike at a finite step: Delta_1/(1 + eta_0^2/eta^2), eta_0^2 = 1/(tau mu1^4 b^2 M2).
+
+    A spike p v^T of finite strength can be used by phi = v.theta only: theta must have the part q = v phi/|v|^2, which
+    costs lam n |q|^2, and F0 q, a random vector beside what the other directions fit. With h = q^T F0^T R0 F0 q/|q|^2
+    = 1 - tau, and R0 without that direction giving h/(1 - h), both together are lam n phi^2/(tau |v|^2). So G becomes
+    G + (V^T V)^-1/tau, V the right vectors eta^k c_k a^(.k): (V^T V)_kl = eta^(k+l) c_k c_l N E a^(k+l), eta^2 mu1^2
+    for the first.
+    Valid for: loss_drop's setting; the strength is finite at eta = Theta(1), and the limit needs eta far above eta_0.
+    Source: M2; derived here.
+    """
+    limit = lam * link_coefficient[1] ** 4 * M2 / b**2
+    return limit / (1 + 1 / (unused_share() * mu1**4 * b**2 * M2 * eta**2))
+
+
 def resolvent_traces(kappa: sp.Expr, missed: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
     """M1 = tr R0 = 1/kappa and M2 = (1/d) tr X^T R0 X = A/kappa, with theory.risk.ridge's kappa and A at eta = 0.
 
@@ -219,7 +239,8 @@ STATEMENTS = (
         formula=drop_statement,
         assumptions=(
             PROPORTIONAL,
-            "rows of W0 of unit norm, E sigma(z) = 0, centred link; spikes of unbounded strength",
+            "rows of W0 of unit norm, E sigma(z) = 0, centred link; spikes of unbounded strength: eta far above eta_0, "
+            "as Delta_1 is 1/(1 + eta_0^2/eta^2) of its limit at a step eta (first_drop)",
             "Delta_1 = lam c*_1^4 M_2/b^2; constants in the span (an intercept): 4/(2 + r^2) becomes 2",
             "Gaussian equivalence of F0 (conjectured by the paper)",
         ),

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import functools
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
@@ -12,10 +15,11 @@ from bulkedge.results.quantities import Worst
 from bulkedge.results.result import Result, Table
 
 if TYPE_CHECKING:
-    from bulkedge.numerics.steps.spiked_features import SpikedFeatures
+    from bulkedge.numerics.steps.spiked_features import FiniteSize, SpikedFeatures
 
 _DROP: dict[str, Any] = {"group": "drop of the loss", "low": 0, "exclusive": True, "sized": True}
 ORDERS = 4  # loss drops that are given
+FAR = 0.05  # relative distance of a drop from its limit that is worth a warning
 
 
 @dataclass(frozen=True)
@@ -25,6 +29,7 @@ class FeaturesResult(Result):
     command: ClassVar[str] = "features"
     found: SpikedFeatures
     drops: tuple[tuple[str, tuple[float, ...]], ...]
+    near: FiniteSize
 
     @property
     def present(self) -> tuple[int, ...]:
@@ -38,7 +43,7 @@ class FeaturesResult(Result):
         return tuple(map(self._number, values))
 
     def quantities(self) -> dict[str, Any]:
-        """`order`, `boundary`, `present`, `removed`, `directions`, `loss_drops` (None if not asked for)."""
+        """`order`, `boundary`, `present`, `removed`, `directions`, `loss_drops` (None if not asked), `finite_size`."""
         return {
             "order": self.found.order,
             "boundary": self.found.boundary,
@@ -57,6 +62,12 @@ class FeaturesResult(Result):
                 for d in self.found.directions
             ],
             "loss_drops": Worst({name: self._numbers(values) for name, values in self.drops}) if self.drops else None,
+            "finite_size": {
+                "dim": self.near.dim,
+                "step": short(self.near.step, 3),
+                "beyond": [{"k": k, "dim": _size(log10)} for k, log10 in self.near.beyond],
+                "loss_drops": {name: [short(x, 3) for x in values] for name, values in self.near.drops.items()} or None,
+            },
         }
 
     def payload(self) -> dict[str, Any]:
@@ -92,12 +103,47 @@ class FeaturesResult(Result):
                     "limiting drop of the training loss by these spikes",
                 )
             )
+            near = self.near.drops
+            tables.append(
+                Table(
+                    ("spikes", *near),
+                    tuple(
+                        (str(self.present[: i + 1]), *(short(values[i], 3) for values in near.values()))
+                        for i in range(count)
+                    ),
+                    f"the same with their strength at d = {self.near.dim}, eta = {short(self.near.step, 3)}",
+                )
+            )
         return tuple(tables)
 
     def latex(self) -> str:
         """The directions of the reading full."""
         parts = [rf"p_{{{d.index}}}(t) = {_shown(d.full, latex=True)}" for d in self.found.directions if d.present]
         return r", \quad ".join(parts) if parts else r"\ell = 0"
+
+
+def _size(log10: float) -> str:
+    """A dimension to two digits, however large."""
+    if log10 < 6:
+        return str(max(2, int(float(f"{10.0**log10:.1e}"))))
+    return f"{10.0**log10:.1e}" if log10 < 300 else f"1e{log10:.0f}"
+
+
+def _far(found: SpikedFeatures, drops: dict[str, tuple[float, ...]], near: FiniteSize) -> tuple[bool, str]:
+    """Whether a network of dimension TYPICAL is far from the limit, and how far in words, computed."""
+    parts = [f"spike {k} exceeds the bulk's edge from d of about {_size(log10)} on" for k, log10 in near.beyond]
+    far = any(log10 > math.log10(near.dim) for _, log10 in near.beyond)
+    if drops.get("full"):
+        limit, there = drops["full"][-1], near.drops["full"][-1]
+        if limit > 0:
+            gap = abs(there - limit) / limit
+            far = far or gap > FAR
+            parts.append(
+                f"at d = {near.dim} (eta = {short(near.step, 3)}) the spikes' finite strength leaves a drop of "
+                f"{short(there, 3)}, {100 * gap:.2g} per cent from the limit"
+            )
+    text = "; ".join(parts)
+    return far, (f"WARNING, a limit far from usual sizes: {text}" if far else text)
 
 
 def _shown(polynomial: tuple[float, ...], latex: bool = False) -> str:
@@ -129,7 +175,8 @@ def features(
     Formula: theory.steps.spiked_features.left_direction, loss_drop.
     Valid for: smooth activations, (l - 1)/(2 l) < a < l/(2 l + 2); drops for a centred link and unit-norm rows of W0.
     Convention: coefficients of the directions from the constant term up; F un-normalised, c_k `probabilist`.
-    Accuracy: `errors` bounds the largest of each list; the count is exact.
+    Accuracy: `errors` bounds the largest of each list; the count is exact. `finite_size`: the dimension from which each
+    spike exceeds the bulk's edge (ratios that are not given taken as 1), and the drops at d = 1000 and eta = n^a.
     Errors: InputError.
     Source: M1, M2.
 
@@ -139,13 +186,14 @@ def features(
     (1, 2)
     """
     given = read(features, locals())
-    from bulkedge.numerics.steps.spiked_features import loss_drops, spiked_features
+    from bulkedge.numerics.steps.spiked_features import finite_size, loss_drops, spiked_features
     from bulkedge.theory.numbers.errors import InputError
 
     f, g, a, alpha, s = given.activation, given.link, given.exponent, given.batch, given.noise
     found = spiked_features(f, g, Fraction(int(a.p), int(a.q)), float(alpha), float(s))
     fit = {"samples": given.samples, "width": given.width, "ridge": given.ridge}
     drops: dict[str, tuple[float, ...]] = {}
+    at: Callable[[tuple[float, float]], dict[str, tuple[float, ...]]] | None = None
     notes = ["reading rank_one is the paper's; full adds what is left of the step at every pre-activation"]
     if any(value is not None for value in fit.values()):
         for name, value in fit.items():
@@ -156,16 +204,23 @@ def features(
             notes.append("no drop of the loss is given: the link has a mean")
         elif found.order:
             there = [d.index for d in found.directions if d.present][:ORDERS]
-            drops = loss_drops(
-                f, g, numbers["samples"], numbers["width"], numbers["ridge"], float(alpha), float(s), there
+            at = functools.partial(loss_drops, f, g, *numbers.values(), float(alpha), float(s), there)
+            drops = at(None)
+            notes.append(
+                "the drop is a limit, of infinitely strong spikes; beside their strength it leaves out the squares of "
+                "the step's rest, of relative order eta^2/N"
             )
-            notes.append("the drop is a limit: at reachable sizes cross terms between the spikes and F0 dominate it")
     if f.kinks:
         notes.append("the expansion in the step is derived for smooth activations; this one has kinks")
     if found.boundary:
         notes.append("on a boundary: the next spike is of order one and not counted")
     if found.order > len(found.directions):
         notes.append(f"the first {len(found.directions)} of {found.order} directions are listed")
+    ratios = [1.0 if value is None else float(value) for value in (given.samples, given.width)]
+    near = finite_size(found, f, Fraction(int(a.p), int(a.q)), *ratios, at if drops else None)
+    far, text = _far(found, drops, near)
+    if text:
+        notes.insert(0 if far else len(notes), text)
     setting = "F = sigma(X W1), eta ~ n^a in paper O's units, t = x.u, u = X^T y/n1; direction k goes with a_j^k"
     return FeaturesResult(
         given.inputs,
@@ -174,4 +229,5 @@ def features(
         tuple(notes),
         found,
         tuple(drops.items()),
+        near,
     )

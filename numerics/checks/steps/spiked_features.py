@@ -1,7 +1,7 @@
 """Ledger of M1 and M2: the left directions of the feature matrix regressed on the step's own projections.
 
-The drop of the loss itself is not measured: at reachable sizes the cross terms between the spikes and F0 still
-dominate it. What it is made of is: the directions, and the quadratic forms of R0 = (F0 F0^T + lam n)^-1 on them.
+The drop of the loss is measured at a step of order one, where the spike's strength is finite; its limit, for infinite
+strength, through what it is made of: the directions, and the quadratic forms of R0 = (F0 F0^T + lam n)^-1 on them.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import sympy as sp
 from bulkedge.numerics.functions.functions import constants, vectorised
 from bulkedge.numerics.risk.ridge import effective_ridge
 from bulkedge.numerics.steps.network import draw_readout, draw_weights, gradient_step
+from bulkedge.numerics.steps.spiked_features import loss_drops
 from bulkedge.numerics.trials.check import Check, Control, Ladder
 from bulkedge.numerics.trials.stream import stream
 from bulkedge.theory.functions.nonlinearity import nonlinearity
@@ -69,6 +70,36 @@ def step_trial(rng: np.random.Generator, size: int) -> dict[str, float]:
         "cos2": float(forms[0, 1] ** 2 / (forms[0, 0] * forms[1, 1])),
         "cosine": float(t @ R0 @ (X @ beta) / M2 / np.linalg.norm(u)),
     }
+
+
+# For the drop: an odd activation has no second spike, and a third one of strength eta^3/N.
+ODD, STEEP, STEP, BATCH, DROP_LAM, DROP_NOISE = nonlinearity("tanh"), nonlinearity("tanh(2*z)"), 3.0, 2.0, 0.1, 0.1
+
+
+@stream("M2.drop")
+def drop_trial(rng: np.random.Generator, size: int) -> dict[str, float]:
+    """One step at d = n = N = size, n1 = 2 d, eta = 3: what it takes off min (1/n)|y - F th|^2 + lam |th|^2."""
+    sigma, dsigma, g = vectorised(ODD), vectorised(ODD.derivative()), vectorised(STEEP)
+    beta = rng.standard_normal(size)
+    beta /= np.linalg.norm(beta)
+    W, a = draw_weights("sphere", size, size, rng), draw_readout("gaussian", size, rng)
+    samples = round(BATCH * size)
+    X = rng.standard_normal((samples, size))
+    y = g(X @ beta) + DROP_NOISE * rng.standard_normal(samples)
+    W1 = gradient_step(W, a, [(X, y)], sigma, dsigma, STEP)
+    X = rng.standard_normal((size, size))
+    y = g(X @ beta) + DROP_NOISE * rng.standard_normal(size)
+    losses = []
+    for weights in (W, W1):
+        F = sigma(X @ weights)
+        losses.append(DROP_LAM * float(y @ np.linalg.solve(F @ F.T + DROP_LAM * size * np.eye(size), y)))
+    return {"drop": losses[0] - losses[1]}
+
+
+def _drop(finite: bool) -> float:
+    """The drop by the first spike at the step, or in the limit of an infinitely strong one."""
+    at = (STEP, math.inf) if finite else None
+    return loss_drops(ODD, STEEP, 1.0, 1.0, DROP_LAM, BATCH, DROP_NOISE, (1,), at)["full"][0]
 
 
 def _trace(which: int) -> float:
@@ -138,6 +169,15 @@ CHECKS = (
         measure=_ladder("cosine", 1.0),
         resolution=0.19,
         control=Control("the direction taken for beta itself", lambda: 1.0),
+    ),
+    Check(
+        id="M2.drop",
+        claim="at a step of order one the first spike takes Delta_1/(1 + eta_0^2/eta^2) off the training loss",
+        source="paper M, Theorem 4.4, at a finite strength: derived here",
+        predict=functools.partial(_drop, True),
+        measure=Ladder(drop_trial, "drop", (30, 120), 1.0, 256, (60, 240), 256),
+        resolution=0.0185,
+        control=Control("the limit, of an infinitely strong spike", functools.partial(_drop, False)),
     ),
     Check(
         id="M2.trace",

@@ -9,7 +9,7 @@ import pytest
 
 from bulkedge.numerics.functions.functions import constants
 from bulkedge.numerics.risk.pair import pair
-from bulkedge.numerics.steps.spiked_features import loss_drops, spiked_features, traces
+from bulkedge.numerics.steps.spiked_features import finite_size, loss_drops, spiked_features, traces
 from bulkedge.theory.functions.nonlinearity import nonlinearity
 from bulkedge.theory.gaussian.hermite import coefficient
 from bulkedge.theory.numbers.errors import InputError
@@ -38,6 +38,39 @@ def test_drops_are_the_symbolic_ones(activation: str) -> None:
             for order in (1, 2, 3)
         ]
         assert got[reading] == pytest.approx(expected, rel=1e-9)
+
+
+def test_drops_at_a_finite_step() -> None:
+    """The first spike alone is the symbolic formula; a huge step is the limit; eta_0 halves it."""
+    from bulkedge.theory.numbers.symbols import eta, psi1, psi2
+
+    f, at = nonlinearity("tanh"), (2.0, 1.5, 0.1, 2.0, 0.1)  # psi1, psi2, ridge, alpha, noise
+    p, c = pair(f, LINK), constants(f)
+    M1, M2 = traces(*at[:3], c.mu1, c.mu2)
+    b = math.sqrt(p.link_slope**2 + (p.link_second + at[4] ** 2) / at[3])
+    values = {sf.M1: M1, sf.M2: M2, lam_symbol: at[2], mu1: p.mu1, sf.b: b, psi1: at[0], psi2: at[1]}
+    values |= {sf.link_coefficient[1]: p.link_slope, eta: 1.7}
+    found = loss_drops(f, LINK, *at, (1,), (1.7, 300.0))
+    assert found["full"][0] == pytest.approx(float(sf.first_drop().subs(values)), rel=1e-12)
+    limit = loss_drops(f, LINK, *at, (1, 3))["full"]
+    assert loss_drops(f, LINK, *at, (1, 3), (1e6, 300.0))["full"] == pytest.approx(limit, rel=1e-9)
+    scale = (float(sf.unused_share().subs(values)) * p.mu1**4 * b**2 * M2) ** -0.5
+    assert loss_drops(f, LINK, *at, (1,), (scale, 300.0))["full"][0] == pytest.approx(limit[0] / 2, rel=1e-12)
+
+
+def test_first_finite_sizes() -> None:
+    """Spike k is as strong as the bulk's bound at the dimension that is named, here from matrices of that size."""
+    f, a = nonlinearity("tanh"), Fraction(12, 25)
+    found = spiked_features(f, LINK, a, 1.0, 0.1)
+    near = finite_size(found, f, a, 2.0, 1.5, None)
+    assert [k for k, _ in near.beyond] == [1, 3, 5]
+    assert near.step == pytest.approx(2000**0.48, rel=1e-12)
+    (_, first), *_ = near.beyond
+    d = 10**first
+    c = constants(f)
+    strength = (2 * d) ** 0.48 * c.mu1**2 * found.norm
+    edge = c.mu1 * (1 + 2**-0.5) * (1 + 1.5**0.5) + c.mu2 * (1 + 0.75**0.5)
+    assert strength == pytest.approx(edge, rel=1e-9)
 
 
 def test_traces_of_a_large_matrix() -> None:

@@ -26,6 +26,19 @@ def test_fields(capsys: pytest.CaptureFixture[str]) -> None:
     assert "2 spikes" in capsys.readouterr().out
 
 
+def test_first_finite_size() -> None:
+    """At d = 1000 and eta = 4 a third of the drop is missing: said first; a step that is large is not warned of."""
+    near = features("tanh", "tanh(2*z)", exponent="1/5", samples=1, width=1, ridge="1/10", batch=2)
+    assert near.notes[0].startswith("WARNING, a limit far from usual sizes: spike 1 exceeds the bulk's edge from d")
+    assert "31 per cent from the limit" in near.notes[0]
+    assert json.loads(near.to_json())["finite_size"]["loss_drops"]["full"] == ["0.0601"]
+    far = features("2*tanh", "tanh(2*z)", exponent="33/100")
+    assert not any("WARNING" in note for note in far.notes[:1])
+    assert any("spike 1 exceeds" in note for note in far.notes)
+    tiny = features("softplus", "tanh", exponent="2500001/10000000")  # next to a boundary: never
+    assert tiny.finite_size["beyond"][-1]["dim"].startswith("1e")
+
+
 def test_a_link_with_a_mean_has_no_drop() -> None:
     r = features("tanh", "softplus", exponent="0.3", samples=1, width=1, ridge=1)
     assert r.drops or any("mean" in note for note in r.notes)
