@@ -204,8 +204,9 @@ def features(
             notes.append("no drop of the loss is given: the link has a mean")
         elif found.order:
             there = [d.index for d in found.directions if d.present][:ORDERS]
-            at = functools.partial(loss_drops, f, g, *numbers.values(), float(alpha), float(s), there)
-            drops = at(None)
+            fitted = numbers["samples"], numbers["width"], numbers["ridge"]
+            drops = loss_drops(f, g, *fitted, float(alpha), float(s), there)
+            at = functools.partial(loss_drops, f, g, *fitted, float(alpha), float(s), there)
             notes.append(
                 "the drop is a limit, of infinitely strong spikes; beside their strength it leaves out the squares of "
                 "the step's rest, of relative order eta^2/N"
@@ -216,8 +217,8 @@ def features(
         notes.append("on a boundary: the next spike is of order one and not counted")
     if found.order > len(found.directions):
         notes.append(f"the first {len(found.directions)} of {found.order} directions are listed")
-    ratios = [1.0 if value is None else float(value) for value in (given.samples, given.width)]
-    near = finite_size(found, f, Fraction(int(a.p), int(a.q)), *ratios, at if drops else None)
+    psi1, psi2 = (1.0 if value is None else float(value) for value in (given.samples, given.width))
+    near = finite_size(found, f, Fraction(int(a.p), int(a.q)), psi1, psi2, at if drops else None)
     far, text = _far(found, drops, near)
     if text:
         notes.insert(0 if far else len(notes), text)
