@@ -17,6 +17,7 @@ import sympy as sp
 from bulkedge.theory.functions import guard, parse
 from bulkedge.theory.functions.growth import SQUARE_INTEGRABLE, growth
 from bulkedge.theory.functions.pieces import Piece, interior, merged, sorted_distinct, split, tidy, vanishes
+from bulkedge.theory.functions.signs import sign_of
 from bulkedge.theory.numbers import ball
 from bulkedge.theory.numbers.errors import InputError
 from bulkedge.theory.numbers.symbols import z
@@ -207,6 +208,8 @@ def jump(f: Nonlinearity, at: sp.Expr, order: int = 0) -> sp.Expr:
                 raise InputError(
                     "function", f"{f.name} is not finite at {at}: its derivative is no function", "take a lower order"
                 )
+            if gap.free_symbols:
+                return sp.factor_terms(gap)
             return sp.S.Zero if ball.sign(gap) == 0 else gap
     return sp.S.Zero
 
@@ -262,6 +265,10 @@ def product(f: Nonlinearity, g: Nonlinearity) -> Nonlinearity:
 
 
 def _on(f: Nonlinearity, lower: sp.Expr, upper: sp.Expr) -> sp.Expr:
+    if any(end.free_symbols for end in (lower, upper, *f.kinks)):
+        if upper.is_infinite:
+            return f.pieces[-1].expr
+        return next(p.expr for p in f.pieces if p.upper.is_infinite or sign_of(p.upper - upper) >= 0)
     point = interior(lower, upper)
     for piece in f.pieces:
         if piece.upper is sp.S.Infinity or ball.sign(piece.upper - point) > 0:

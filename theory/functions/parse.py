@@ -11,7 +11,7 @@ import difflib
 import os
 import re
 import warnings
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Integral, Real
@@ -209,12 +209,13 @@ def _round(bound: object) -> str:
 # Expressions ---------------------------------------------------------------------------------------------------------
 
 
-def expression(text: str, argument: str = "FUNCTION") -> sp.Expr:
+def expression(text: str, argument: str = "FUNCTION", symbols: Mapping[str, sp.Symbol] | None = None) -> sp.Expr:
     """The SymPy expression in z that `text` spells; decimals are read exactly from the source text.
 
     Valid for: numbers, z, + - * / **, the functions of FUNCTIONS, He(k, z), Max, Min, Piecewise((expr, condition), ...,
     (expr, True)), pi, E, and the catalogue's names, alone ("relu") or with an argument and parameters
-    ("leaky_relu(z, 1/5)"). Polynomial degrees go to 1000 and the expanded expression to about as many terms.
+    ("leaky_relu(z, 1/5)"); `symbols` by their names. Polynomial degrees go to 1000 and the expanded expression to about
+    as many terms.
     Errors: InputError, with a remedy; nothing is executed.
     """
     if not isinstance(text, str):
@@ -225,7 +226,7 @@ def expression(text: str, argument: str = "FUNCTION") -> sp.Expr:
     _check_characters(text, argument)
     tree = _syntax(text, argument)
     try:
-        result = _Reader(text, argument).expression(tree)
+        result = _Reader(text, argument, symbols).expression(tree)
         measure(result)
     except SizeError as error:
         raise InputError(argument, str(error), "use a smaller expression") from None
@@ -348,8 +349,9 @@ _REFUSED: dict[type[ast.AST], tuple[str, str]] = {
 class _Reader:
     """Turns a syntax tree into SymPy, node by node; whatever is not listed here is refused."""
 
-    def __init__(self, text: str, argument: str) -> None:
+    def __init__(self, text: str, argument: str, symbols: Mapping[str, sp.Symbol] | None = None) -> None:
         self.text = text if "\n" not in text else f"({text})"
+        self.symbols = symbols or {}
         self.argument = argument
         self.kinked = 0
 
@@ -393,6 +395,8 @@ class _Reader:
         return _read(text, self.argument)
 
     def name(self, name: str) -> sp.Expr:
+        if name in self.symbols:
+            return self.symbols[name]
         name = _spelling(name)
         if name == "z":
             return z
@@ -409,10 +413,14 @@ class _Reader:
         raise self.unknown(name)
 
     def unknown(self, name: str) -> InputError:
+        declare = f"declare it, --positive {name} or --real {name} (in Python positive={name!r})"
         if name in _REMEDIES:
-            return self.refusal(f"{name} is not known here", _REMEDIES[name])
+            remedy = _REMEDIES[name] + ("" if _REMEDIES[name] != _VARIABLE else f"; for a parameter {declare}")
+            return self.refusal(f"{name} is not known here", remedy)
         names = [*catalogue.CATALOGUE, *catalogue.ALIASES, *FUNCTIONS, "He", "Max", "Min", "Piecewise", *_CONSTANTS]
         known = {known.lower(): known for known in reversed(names)}  # Abs and abs, step and Step: one name each
+        if self.symbols or len(name) == 1:
+            return self.refusal(f"{name} is not declared", declare)
         near = difflib.get_close_matches(name.lower(), known, n=3)
         listed = " or ".join(known[n] for n in near)
         hint = f"did you mean {listed}?" if near else f"known names: {', '.join(catalogue.CATALOGUE)}"
@@ -437,7 +445,7 @@ class _Reader:
             elif isinstance(step.op, ast.Mult):
                 result = result * right
             else:
-                if right == 0 or (not right.has(z) and right.is_zero):
+                if right == 0 or (not right.free_symbols and right.is_zero):
                     raise self.refusal(f"{shorten(self.source(step))} divides by zero", "check it")
                 result = result / right
             if result.is_Rational and bits(result) > MAX_BITS:
@@ -450,6 +458,8 @@ class _Reader:
                 raise self.refusal("& and | join conditions", "put each comparison in parentheses, inside Piecewise")
             raise self.refusal(f"an operator of {shorten(self.source(node))} is not understood", "use + - * / and **")
         base, exponent = self.expression(node.left), self.expression(node.right)
+        if not exponent.has(z) and self.letters(base, exponent):
+            return self.power_of_letters(base, exponent)
         if exponent.has(z) and not _positive_constant(base):
             raise self.refusal("an exponent with z needs a positive constant below it", "write exp(exponent*log(base))")
         if not exponent.has(z) and not exponent.is_Rational and base.has(z):
@@ -465,6 +475,21 @@ class _Reader:
             size = _constant_ball(exponent) * abs(_constant_ball(base)).log()
             if not abs(size) < _MAX_EXP_ARGUMENT:
                 raise self.refusal("a power of constants is too large", f"stay below exp({_MAX_EXP_ARGUMENT})")
+        return base**exponent
+
+    def letters(self, *values: sp.Expr) -> bool:
+        """Whether there are symbols beside z."""
+        return any(value.free_symbols - {z} for value in values)
+
+    def power_of_letters(self, base: sp.Expr, exponent: sp.Expr) -> sp.Expr:
+        """A power in which symbols occur: of a base that is known to have one."""
+        if exponent.is_Integer:
+            check_power(base, exponent)
+        elif base.has(z):
+            raise self.refusal("a power of z has a rational exponent", "write exp(exponent*log(base))")
+        elif not base.is_nonnegative:
+            remedy = "declare its symbols positive, or square it"
+            raise self.refusal(f"{shorten(base)} under a root or a power is not known to be positive", remedy)
         return base**exponent
 
     def call(self, node: ast.Call) -> sp.Expr:
@@ -501,7 +526,11 @@ class _Reader:
         return self.catalogued(entry, args)
 
     def apply(self, name: str, value: sp.Expr) -> sp.Expr:
-        if not value.has(z):
+        if name in {"log", "sqrt"} and not value.has(z) and self.letters(value):
+            if not (value.is_positive or (name == "sqrt" and value.is_nonnegative)):
+                remedy = "declare its symbols positive"
+                raise self.refusal(f"{shorten(value)} under {name} is not known to be positive", remedy)
+        elif not value.has(z) and not self.letters(value):
             found = _constant_ball(value)
             if name in {"exp", "sinh", "cosh", "erf", "erfc", "Phi"} and not abs(found) < _MAX_EXP_ARGUMENT:
                 raise self.refusal(f"{name} of a constant this large", f"stay below {name}({_MAX_EXP_ARGUMENT})")
@@ -538,6 +567,13 @@ class _Reader:
         if entry.name != "abs":
             self.check_argument(entry.name, values[0])
         for parameter, value in zip(entry.parameters, values[1:], strict=False):
+            if self.letters(value) and not value.has(z):
+                if parameter.positive and not value.is_positive:
+                    problem = f"the {parameter.name} of {entry.name}, {shorten(value)}, is not known to be positive"
+                    raise self.refusal(
+                        problem, f"declare its symbols, --positive {','.join(map(str, value.free_symbols))}"
+                    )
+                continue
             if not value.is_Rational:
                 raise self.refusal(f"the {parameter.name} of {entry.name} is not a number", f"write {entry.usage}")
             if parameter.positive and value <= 0:

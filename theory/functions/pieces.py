@@ -13,6 +13,7 @@ import sympy as sp
 from bulkedge.theory.functions import catalogue
 from bulkedge.theory.functions.growth import Growth, growth
 from bulkedge.theory.functions.polynomial import multiplied_out
+from bulkedge.theory.functions.signs import sign_of
 from bulkedge.theory.functions.size import SizeError, brief, check_power, measure
 from bulkedge.theory.functions.zeros import long_power, real_zeros
 from bulkedge.theory.numbers import ball
@@ -93,6 +94,8 @@ def vanishes(expr: sp.Expr) -> bool:
         return True
     if normal.is_polynomial(z):
         return False
+    if normal.free_symbols - {z}:
+        return bool(sp.simplify(normal) == 0)
     # A rigorous witness of a non-zero value settles most cases before simplification is tried.
     for point in (sp.Rational(3, 7), sp.Rational(-11, 5)):
         with ball.precision(120):
@@ -256,7 +259,7 @@ def sorted_distinct(points: list[sp.Expr]) -> list[sp.Expr]:
 
     def order(a: sp.Expr, b: sp.Expr) -> int:
         try:
-            return ball.sign(a - b)
+            return sign_of(a - b)
         except PrecisionError:
             raise InputError(
                 "FUNCTION", f"the break points {brief(a)} and {brief(b)} cannot be told apart", "write them in one way"
@@ -265,7 +268,7 @@ def sorted_distinct(points: list[sp.Expr]) -> list[sp.Expr]:
     ordered = sorted(points, key=functools.cmp_to_key(order))
     distinct: list[sp.Expr] = []
     for p in ordered:
-        if not distinct or ball.sign(p - distinct[-1]) != 0:
+        if not distinct or sign_of(p - distinct[-1]) != 0:
             distinct.append(p)
     return distinct
 

@@ -16,7 +16,9 @@ import sympy as sp
 
 from bulkedge.theory.functions.growth import SQUARE_INTEGRABLE
 from bulkedge.theory.functions.nonlinearity import Delta, Nonlinearity, Piece, product
+from bulkedge.theory.functions.parametric import admissible, at, symbols_of
 from bulkedge.theory.functions.polynomial import multiplied_out
+from bulkedge.theory.functions.signs import sign_of
 from bulkedge.theory.gaussian.bivariate import normal_density
 from bulkedge.theory.gaussian.gaussian import best_enclosure, expectation, moment
 from bulkedge.theory.gaussian.hermite import general_term
@@ -99,7 +101,13 @@ def _raw(f: Nonlinearity, g: Nonlinearity) -> sp.Expr | None:
 
 
 def _confirmed(closed: sp.Expr, f: Nonlinearity, g: Nonlinearity) -> bool:
-    if agrees(closed, f, g):
+    symbols = symbols_of(f, g)
+    if not symbols:
+        true = agrees(closed, f, g)
+    else:  # at two sets of admissible values: the functions are then certified anew, as plain ones
+        sets = [admissible(symbols, index) for index in range(2)]
+        true = all(agrees(closed.subs(values), at(f, values), at(g, values)) for values in sets)
+    if true:
         return True
     warnings.warn(f"the closed kernel of {f.name} contradicts its series and is not used: report it", stacklevel=3)
     return False
@@ -189,7 +197,7 @@ def scaled(f: Nonlinearity, s: sp.Expr, bounded: bool = False) -> Nonlinearity:
     """
     if s == 1:
         return f
-    flip = ball.sign(s) < 0
+    flip = sign_of(s) < 0
     pieces = []
     for piece in reversed(f.pieces) if flip else f.pieces:
         lower, upper = (piece.upper / s, piece.lower / s) if flip else (piece.lower / s, piece.upper / s)
@@ -279,7 +287,7 @@ def _near_one(f: Nonlinearity, g: Nonlinearity, top: int, y: sp.Symbol) -> sp.Ex
     slope += sp.Add(*(_delta_near_one(d, rf, top - 2, y) for d in dg.deltas))
     for a in df.deltas:
         for b in dg.deltas:
-            if ball.sign(a.at - b.at) == 0:  # two kinks apart: exponentially small in 1/e
+            if sign_of(a.at - b.at) == 0:  # two kinks apart: exponentially small in 1/e
                 smooth = sp.exp(-(a.at**2) / (2 - y**2)) / (2 * sp.pi * sp.sqrt(2 - y**2))
                 slope += a.weight * b.weight * _series(smooth, y, top - 1) / y
     # d e = 2 y d y
@@ -315,7 +323,7 @@ def _sides(g: Nonlinearity, t: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
     for left, right in zip(g.pieces, g.pieces[1:], strict=False):
         if left.upper == t:
             return right.expr, left.expr
-    inside = next(p for p in g.pieces if p.upper is sp.S.Infinity or ball.sign(p.upper - t) > 0)
+    inside = next(p for p in g.pieces if p.upper is sp.S.Infinity or sign_of(p.upper - t) > 0)
     return inside.expr, inside.expr
 
 
