@@ -255,7 +255,7 @@ def declarations(function: Callable[..., Any]) -> dict[str, Argument]:
     return found
 
 
-def spoken(name: str, argument: Argument) -> str:
+def _spoken(name: str, argument: Argument) -> str:
     """How an error message names the argument: FUNCTION where it has a place, else its option's name."""
     return argument.metavar if argument.place else name.rstrip("_")
 
@@ -271,6 +271,6 @@ def read(function: Callable[..., Any], given: Mapping[str, Any]) -> Any:
     for name, argument in declarations(function).items():
         value = given[name]
         optional = value is None and parameters[name].default is None
-        values[name] = None if optional else argument.read(value, spoken(name, argument))
+        values[name] = None if optional else argument.read(value, _spoken(name, argument))
         inputs[name.rstrip("_")] = None if optional else argument.echo(values[name])
     return SimpleNamespace(**values, inputs=inputs)

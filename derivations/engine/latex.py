@@ -33,16 +33,16 @@ NAMES = {
     "sqrt2pi": r"\sqrt{2 \pi}",
 }
 _ROOT_2PI = sp.Symbol("sqrt2pi", positive=True)
-SUBSCRIPTS = {"eps": r"\varepsilon", "inf": r"\infty"}
-ACCENTS = {"bar": r"\bar", "hat": r"\hat", "tilde": r"\tilde"}
-SUPERSCRIPTS = {"star": r"\star", "prime": r"\prime", "plus": "+", "minus": "-"}
+_SUBSCRIPTS = {"eps": r"\varepsilon", "inf": r"\infty"}
+_ACCENTS = {"bar": r"\bar", "hat": r"\hat", "tilde": r"\tilde"}
+_SUPERSCRIPTS = {"star": r"\star", "prime": r"\prime", "plus": "+", "minus": "-"}
 
 # Functions of SymPy that its printer writes well under their own names (LaTeX's, or \operatorname).
 _KNOWN = (
     "sin cos tan cot sec csc sinh cosh tanh coth sech csch asin acos atan acot asinh acosh atanh "
     "exp log erf erfc erfi erfinv sign"
 )
-KNOWN_FUNCTIONS = frozenset(_KNOWN.split())
+_KNOWN_FUNCTIONS = frozenset(_KNOWN.split())
 
 
 class UnknownHead(InputError, TypeError):  # noqa: N818 -- it names what it is about
@@ -69,12 +69,12 @@ def symbol_name(name: str) -> str:
     below = [match[2]] if match[2] else []
     above = []
     for part in parts:
-        if part in ACCENTS:
-            base = f"{ACCENTS[part]}{{{base}}}"
-        elif part in SUPERSCRIPTS:
-            above.append(SUPERSCRIPTS[part])
+        if part in _ACCENTS:
+            base = f"{_ACCENTS[part]}{{{base}}}"
+        elif part in _SUPERSCRIPTS:
+            above.append(_SUPERSCRIPTS[part])
         elif part:
-            below.append(SUBSCRIPTS.get(part) or _below(part))
+            below.append(_SUBSCRIPTS.get(part) or _below(part))
     sub = f"_{{{','.join(below)}}}" if below else ""
     return base + sub + (f"^{{{','.join(above)}}}" if above else "")
 
@@ -110,7 +110,7 @@ def _collect_cdf(expr: sp.Add) -> sp.Expr:
     return expr
 
 
-class Printer(LatexPrinter):  # type: ignore[misc]  # SymPy ships no types
+class _Printer(LatexPrinter):  # type: ignore[misc]  # SymPy ships no types
     """SymPy's LatexPrinter with the house rules."""
 
     def __init__(self) -> None:
@@ -161,7 +161,7 @@ class Printer(LatexPrinter):  # type: ignore[misc]  # SymPy ships no types
             return rf"{self._raise(tex, exp)}\left({arguments}\right)"
         if hasattr(self, "_print_" + name):
             return str(getattr(self, "_print_" + name)(expr, exp) if exp else getattr(self, "_print_" + name)(expr))
-        if name not in KNOWN_FUNCTIONS:
+        if name not in _KNOWN_FUNCTIONS:
             raise UnknownHead(f"no LaTeX form is known for the function {name}")
         return str(super()._print_Function(expr, exp))
 
@@ -354,7 +354,7 @@ def latex(expr: Any) -> str:
     """
     if isinstance(expr, str):
         raise UnknownHead(f"text is not a formula: {expr[:40]!r}")
-    return _tidy(str(Printer().doprint(_with_normal_cdf(sp.sympify(expr, strict=True)))))
+    return _tidy(str(_Printer().doprint(_with_normal_cdf(sp.sympify(expr, strict=True)))))
 
 
 def decimal(text: str) -> str:
@@ -425,7 +425,7 @@ def _product_lines(expr: sp.Mul, tex: str, width: int) -> list[str]:
 
 
 def _sum_lines(expr: sp.Add, width: int) -> list[str]:
-    printer = Printer()
+    printer = _Printer()
     lines: list[str] = []
     for term in printer._as_ordered_terms(expr):
         negative = term.could_extract_minus_sign()

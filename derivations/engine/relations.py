@@ -213,7 +213,7 @@ def named(relation: Relation) -> Any:
     return relation.symbol if isinstance(relation, Root) else None
 
 
-NAMED = {"=": Equal(), "<=": Compare("<="), ">=": Compare(">="), "<": Compare("<"), ">": Compare(">")}
+_NAMED = {"=": Equal(), "<=": Compare("<="), ">=": Compare(">="), "<": Compare("<"), ">": Compare(">")}
 
 
 @dataclass(frozen=True)
@@ -232,9 +232,9 @@ class Step:
         """The relation as an object."""
         if isinstance(self.relation, Relation):
             return self.relation
-        if self.relation not in NAMED:
-            raise DerivationError(f"unknown relation {self.relation!r}; the named ones are {', '.join(NAMED)}")
-        return NAMED[self.relation]
+        if self.relation not in _NAMED:
+            raise DerivationError(f"unknown relation {self.relation!r}; the named ones are {', '.join(_NAMED)}")
+        return _NAMED[self.relation]
 
 
 def weakest(ways: list[str]) -> str:

@@ -21,7 +21,7 @@ POINTS = 5
 GUARD = 15
 QUICK = 10
 # SymPy's simplify is asked only about differences of this many operations; beyond it may run for minutes.
-SIMPLIFY_OPERATIONS = 150
+_SIMPLIFY_OPERATIONS = 150
 
 
 class Undecided(ArithmeticError):  # noqa: N818 -- it is a verdict
@@ -187,7 +187,7 @@ def _vanishes(difference: Any) -> bool:
         lambda e: sp.simplify(integrals.doit(conds="none")) if e.has(sp.Integral) else e,
         sp.simplify,
     )
-    long = sp.count_ops(difference) > SIMPLIFY_OPERATIONS
+    long = sp.count_ops(difference) > _SIMPLIFY_OPERATIONS
     for attempt in attempts[:-2] if long else attempts:
         try:
             if attempt(difference) == 0:
@@ -328,7 +328,7 @@ def compare(a: Any, b: Any, order: str, domain: Domain) -> str:
         return compare(a.function, b.function, order, Domain((*domain.conditions, *ends), domain.seed))
     gap = b - a if order in {"<=", "<"} else a - b
     strict = order in {"<", ">"}
-    gap = sp.factor(sp.together(gap)) if sp.count_ops(gap) <= SIMPLIFY_OPERATIONS else gap
+    gap = sp.factor(sp.together(gap)) if sp.count_ops(gap) <= _SIMPLIFY_OPERATIONS else gap
     if gap.is_positive or (not strict and gap.is_nonnegative) or (not strict and _not_negative(a, b, order, domain)):
         return "exact"
     count = 4 * POINTS

@@ -26,12 +26,12 @@ from bulkedge.theory.kernels.spiked_kernel import (
 )
 from bulkedge.theory.numbers.symbols import A, B, d, k, q11, q12, q22, rho
 
-DOMAIN = (angle < sp.pi,)
+_DOMAIN = (angle < sp.pi,)
 # The covariances at B = 0, in the cosine rho of the angle, and back to the angle at the end.
-AT_ZERO = {symbol: value.subs(B, 0).subs(sp.cos(angle), rho) for symbol, value in covariances().items()}
+_AT_ZERO = {symbol: value.subs(B, 0).subs(sp.cos(angle), rho) for symbol, value in covariances().items()}
 _SINE = sp.sqrt(1 - rho**2)
-TO_ANGLE = {sp.acos(rho): angle, _SINE: sp.sin(angle), rho: sp.cos(angle)}
-INSIDE = (rho > -1, rho < 1, *DOMAIN)
+_TO_ANGLE = {sp.acos(rho): angle, _SINE: sp.sin(angle), rho: sp.cos(angle)}
+_INSIDE = (rho > -1, rho < 1, *_DOMAIN)
 _K0, _REST, _T2, _B0 = sp.Symbol("k_0"), sp.Symbol("R"), sp.Symbol("T_2"), sp.Symbol("B_0")
 _SLOPE = sp.Subs(sp.Derivative(sp.Function("k_1")(B), B), B, 0)
 _t = sp.IndexedBase("t")
@@ -58,37 +58,37 @@ def _first() -> Iterator[Step]:
     kernel = relu_kernel()
     yield Step(kernel, reason="the kernel in the covariances")
     yield Step(derivative(kernel, 1), Apply(_along), "its derivative in B, along (s^2, s s', s'^2)/d (Price)")
-    at_zero = derivative(kernel, 1).subs(AT_ZERO, simultaneous=True)
-    yield Step(at_zero, Substitute(AT_ZERO), "at B = 0, where rho = cos theta is the correlation")
+    at_zero = derivative(kernel, 1).subs(_AT_ZERO, simultaneous=True)
+    yield Step(at_zero, Substitute(_AT_ZERO), "at B = 0, where rho = cos theta is the correlation")
     yield Step(_in_cosine(first_order() / (2 * d)), "=", "simplified")
-    yield Step(first_order() / (2 * d), Substitute(TO_ANGLE, name=_SLOPE), "in the angle: the paper's S/2d")
+    yield Step(first_order() / (2 * d), Substitute(_TO_ANGLE, name=_SLOPE), "in the angle: the paper's S/2d")
 
 
 def _second() -> Iterator[Step]:
     kernel = relu_kernel()
     yield Step(derivative(kernel, 1), reason="the kernel's first derivative in B, by the covariances")
-    half = Apply(lambda e: B**2 / 2 * _along(e).subs(AT_ZERO, simultaneous=True))
+    half = Apply(lambda e: B**2 / 2 * _along(e).subs(_AT_ZERO, simultaneous=True))
     yield Step(_in_cosine(second_order()), half, "its second (Price again) at B = 0, rho = cos theta, times B^2/2")
-    yield Step(second_order(), Substitute(TO_ANGLE, name=_T2), "in the angle")
+    yield Step(second_order(), Substitute(_TO_ANGLE, name=_T2), "in the angle")
 
 
 def _expansion() -> Iterator[Step]:
     kernel = relu_kernel()
     yield Step(kernel, Given(), "the kernel in the covariances")
     taylor = Apply(lambda e: _to_second_order(e) + _REST)
-    plain = kernel.subs(AT_ZERO, simultaneous=True).subs(A, 1)
+    plain = kernel.subs(_AT_ZERO, simultaneous=True).subs(A, 1)
     simple = A * plain + _in_cosine(B / (2 * d) * first_order() + second_order()) + _REST
     yield Step(simple, taylor, "Taylor's formula in B at B = 0 (derivatives by Price), R the rest; rho = cos theta")
     yield Step(
-        plain.subs(TO_ANGLE, simultaneous=True), Given(define=_K0), "the kernel of A = 1 and B = 0, in the angle"
+        plain.subs(_TO_ANGLE, simultaneous=True), Given(define=_K0), "the kernel of A = 1 and B = 0, in the angle"
     )
-    yield Step(expansion_statement().rhs, Substitute(TO_ANGLE, name=expansion_statement().lhs), "in the angle")
+    yield Step(expansion_statement().rhs, Substitute(_TO_ANGLE, name=expansion_statement().lhs), "in the angle")
 
 
 def _to_second_order(kernel: sp.Expr) -> sp.Expr:
     first = _along(kernel)
     terms = (kernel, B * first, B**2 / 2 * _along(first))
-    return sp.Add(*(e.subs(AT_ZERO, simultaneous=True) for e in terms))
+    return sp.Add(*(e.subs(_AT_ZERO, simultaneous=True) for e in terms))
 
 
 def _radius() -> Iterator[Step]:
@@ -125,7 +125,7 @@ DERIVATIONS = (
         expansion_statement,
         _expansion,
         "G5; paper F, Theorem 4.2 and Lemma 4.5",
-        INSIDE,
+        _INSIDE,
         _NOTATION,
     ),
     Derivation(
@@ -134,7 +134,7 @@ DERIVATIONS = (
         lambda: sp.Eq(_SLOPE, first_order() / (2 * d)),
         _first,
         "G5; paper F, Theorem 4.2",
-        INSIDE,
+        _INSIDE,
         _NOTATION,
     ),
     Derivation(
@@ -143,7 +143,7 @@ DERIVATIONS = (
         lambda: sp.Eq(_T2, second_order()),
         _second,
         "G5; paper F, Lemma 4.5",
-        INSIDE,
+        _INSIDE,
         _NOTATION,
     ),
     Derivation(
@@ -152,7 +152,7 @@ DERIVATIONS = (
         lambda: sp.Eq(_B0, -radius()),
         _radius,
         "G5; paper F, Theorem 4.2",
-        DOMAIN,
+        _DOMAIN,
         _NOTATION,
     ),
     Derivation(

@@ -13,8 +13,8 @@ from bulkedge.theory.steps.alignment import limits
 from bulkedge.theory.steps.directions import closed_form
 
 g = sp.Symbol("g", real=True)  # x_i.x_m of two samples: centred, variance d
-F_i, F_k, dF_i, dF_k, y_i, y_m = sp.symbols("F_i F_k D_i D_k y_i y_m", real=True)
-g1, g2, g3 = sp.symbols("g1:4", real=True)
+F_i, F_k, _dF_i, _dF_k, y_i, _y_m = sp.symbols("F_i F_k D_i D_k y_i y_m", real=True)
+g1, _g2, g3 = sp.symbols("g1:4", real=True)
 zeta = sp.Symbol("zeta", real=True)
 _NORM2, _MEMORY = sp.Abs(sp.Symbol("u")) ** 2, sp.Symbol("M_im")
 _SIGNAL = sp.Function("Gram")(sp.Symbol("beta"), sp.Symbol("b_1"))
@@ -46,34 +46,34 @@ def _products() -> Iterator[Step]:
     yield Step(limits().rhs, Substitute({s.d: s.n / s.alpha}, name=limits().lhs), "n/d = alpha")
 
 
-def memory_pair() -> sp.Expr:
+def _memory_pair() -> sp.Expr:
     """The memory term of one pair of samples: (D_i y_m F_k + D_k y_i F_i)/alpha, D the derivative in q."""
-    return (dF_i * y_m * F_k + dF_k * y_i * F_i) / s.alpha
+    return (_dF_i * _y_m * F_k + _dF_k * y_i * F_i) / s.alpha
 
 
 def _memory() -> Iterator[Step]:
-    product = g * (F_i + dF_i * g * y_m / s.n) * (F_k + dF_k * g * y_i / s.n)
+    product = g * (F_i + _dF_i * g * _y_m / s.n) * (F_k + _dF_k * g * y_i / s.n)
     yield Step(
         product,
         reason="The product b_i.b_k is a sum over pairs of (x_i.x_m) F_i(y_i, q_i) F_k(y_m, q_m); with a reused batch "
         "sample m sits in q_i = x_i.u with the weight (x_i.x_m) y_m/n, and i in q_m: leave both out, to first order",
     )
-    averaged = s.d * (dF_i * y_m * F_k + dF_k * y_i * F_i) / s.n
+    averaged = s.d * (_dF_i * _y_m * F_k + _dF_k * y_i * F_i) / s.n
     yield Step(averaged, Apply(mean_over(g, s.d)), "g = x_i.x_m is centred, of variance d; odd powers vanish")
     yield Step(
-        memory_pair(),
+        _memory_pair(),
         Substitute({s.d: s.n / s.alpha}, name=_MEMORY),
         "n/d = alpha: of order one, so it stays in the limit",
     )
 
 
-def cubic_signal() -> sp.Expr:
+def _cubic_signal() -> sp.Expr:
     """beta.b_1 of a reused batch for g = g1 He_1 + g2 He_2 + g3 He_3, F_1 = y p."""
     return sp.expand(closed_form(3, 1, "reused")[1])
 
 
 def _signal() -> Iterator[Step]:
-    y = g1 * s.z + g2 * (s.z**2 - 1) + g3 * (s.z**3 - 3 * s.z) + s.xi
+    y = g1 * s.z + _g2 * (s.z**2 - 1) + g3 * (s.z**3 - 3 * s.z) + s.xi
     spread, noise2 = sp.symbols("s", nonnegative=True), s.s_eps**2
     p = g1 * s.z + spread * zeta + s.y / s.alpha
     yield Step(
@@ -86,7 +86,7 @@ def _signal() -> Iterator[Step]:
     yield Step(without, Apply(mean_over(zeta)), "mean over zeta")
     quiet = mean_over(s.xi, noise2)(without)
     yield Step(quiet, Apply(mean_over(s.xi, noise2)), "mean over the noise")
-    yield Step(cubic_signal(), Apply(mean_over(s.z), name=_SIGNAL), "mean over z")
+    yield Step(_cubic_signal(), Apply(mean_over(s.z), name=_SIGNAL), "mean over z")
 
 
 def _orthogonal() -> Iterator[Step]:
@@ -120,14 +120,14 @@ DERIVATIONS = (
     Derivation(
         "T3.signal",
         "Alignment of b_1 with beta, reused batch, cubic link",
-        lambda: sp.Eq(_SIGNAL, cubic_signal()),
+        lambda: sp.Eq(_SIGNAL, _cubic_signal()),
         _signal,
         "T3",
     ),
     Derivation(
         "T3.memory",
         "The memory term of a reused batch, by leave-one-out",
-        lambda: sp.Eq(_MEMORY, memory_pair()),
+        lambda: sp.Eq(_MEMORY, _memory_pair()),
         _memory,
         "T3",
     ),

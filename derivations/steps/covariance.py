@@ -31,8 +31,8 @@ from bulkedge.theory.steps.covariance import (
 _PAIRS, _PHI = sp.Symbol("C_pairs"), sp.Symbol("phi", real=True)
 _STRENGTH, _BULK = sp.Symbol("s_u"), sp.Symbol("A_u")
 P, Q = along_spike(), along_weight()
-LEADING = link[1] ** 2 * act[1] ** 2
-ACROSS = link[0] ** 2 * act[2] ** 2
+_LEADING = link[1] ** 2 * act[1] ** 2
+_ACROSS = link[0] ** 2 * act[2] ** 2
 
 
 def _pairs() -> Iterator[Step]:
@@ -41,8 +41,8 @@ def _pairs() -> Iterator[Step]:
     yield Step(inside, reason="(v.w*)^2 with v = P w* + Q w (Stein), P and Q by Mehler in rho = w.w* and |w|^2 - 1")
     yield Step(averaged, Apply(mean_over_weights), "average over w ~ N(0, I/d): rho^2 -> 1/d, epsilon^2 -> 2/d")
     yield Step(
-        sp.expand(d * (averaged - LEADING)) - ACROSS,
-        Apply(lambda e: d * (e - LEADING) - ACROSS, name=_PAIRS),
+        sp.expand(d * (averaged - _LEADING)) - _ACROSS,
+        Apply(lambda e: d * (e - _LEADING) - _ACROSS, name=_PAIRS),
         "d times what is beyond the leading term, less the same in a direction across w*",
     )
     yield Step(printed_pair_terms(), "=", "collected")
@@ -57,7 +57,7 @@ def _to_first_order(expression: sp.Expr) -> sp.Expr:
 
 def _spike() -> Iterator[Step]:
     front = eta**2 / (beta**2 * d)
-    pairs = (1 - 1 / (alpha * d)) * (LEADING + printed_pair_terms() / d)
+    pairs = (1 - 1 / (alpha * d)) * (_LEADING + printed_pair_terms() / d)
     same = slope2 * bend / (alpha * d)
     yield Step(front * (pairs + same), reason="pairs of different samples, and E[y^2 sigma'^2 x x^T] of equal ones")
     yield Step(statement().rhs, Apply(_to_first_order, name=statement().lhs), "to relative order 1/d")
@@ -66,7 +66,7 @@ def _spike() -> Iterator[Step]:
 def _everywhere() -> Iterator[Step]:
     """The isotropic part: d times the second moment of w across w*."""
     share = 2 * eta / _width**2 * own
-    energy = d * eta**2 / _width**2 * (slope2 * label2 / _samples + ACROSS / d)
+    energy = d * eta**2 / _width**2 * (slope2 * label2 / _samples + _ACROSS / d)
     yield Step(
         1 - share + energy,
         reason="d E(v.w)^2 after the step, v orthogonal to w*: what w has; minus twice its product with the neuron's "

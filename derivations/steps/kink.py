@@ -15,7 +15,7 @@ from bulkedge.theory.steps.kink import statement as kink_statement
 _FURTHER, _SQUARE = kink_statement().lhs, sp.Symbol("f_square")
 
 
-def jump_claim() -> sp.Expr:
+def _jump_claim() -> sp.Expr:
     """T6's function of a|a| for one jump from l to r at b."""
     at, left, right = sp.symbols("b l r", real=True)
     return further((Kink(at, (left,), (right,)),), 1, s.mu1, s.e)
@@ -55,7 +55,7 @@ def _kink(closed: bool) -> Iterator[Step]:
         return
     yield Step(_over_xi(moved), Apply(_over_xi), "mean over xi ~ N(0, v)")
     yield Step(
-        jump_claim(),
+        _jump_claim(),
         Apply(lambda e: front * e, name=_FURTHER),
         "times the label, the height of the jump and the density of G there",
     )
@@ -71,13 +71,13 @@ def _own_square() -> Iterator[Step]:
     shift = s.mu1 * s.q + s.e * at
     values = {below: shift + left * s.y / s.alpha, above: shift + right * s.y / s.alpha}
     yield Step(
-        square_claim(),
+        _square_claim(),
         Substitute(values, name=_SQUARE),
         "linear in xi, whose mean is zero: the own term counts with (l + r)/2",
     )
 
 
-def square_claim() -> sp.Expr:
+def _square_claim() -> sp.Expr:
     """What a jump contributes to the left vector a^2, per J phi(b) and label."""
     at, left, right = sp.symbols("b l r", real=True)
     return s.mu1 * s.q + s.e * at + (left + right) * s.y / (2 * s.alpha)
@@ -93,7 +93,7 @@ DERIVATIONS = (
     Derivation(
         "T6.closed",
         "The same in closed form",
-        lambda: sp.Eq(_FURTHER, jump_claim()),
+        lambda: sp.Eq(_FURTHER, _jump_claim()),
         lambda: _kink(True),
         "T6",
         (s.v > 0,),
@@ -102,7 +102,7 @@ DERIVATIONS = (
     Derivation(
         "T6.square",
         "What a kink adds to the left vector a^2",
-        lambda: sp.Eq(_SQUARE, square_claim()),
+        lambda: sp.Eq(_SQUARE, _square_claim()),
         _own_square,
         "T6",
         (),

@@ -31,7 +31,7 @@ def mean_over(variable: sp.Symbol, variance: sp.Expr = sp.S.One) -> Callable[[sp
     return mean
 
 
-def cubic_spike(k: int) -> sp.Expr:
+def _cubic_spike(k: int) -> sp.Expr:
     """F_k of the reading `full`, reused batch, for the cubic activation; e and v are E y E sigma'', E y^2 Var/alpha."""
     label = Label.symbolic()
     return sp.expand(as_expression(spike_function(k, "reused", "full", PolynomialActivation(SIGMA), label)))
@@ -96,7 +96,7 @@ def _cubic(k: int) -> Iterator[Step]:
     )
     yield Step(sp.expand(mean_over(s.G)(averaged)), Apply(mean_over(s.G)), "Hermite mean over G")
     yield Step(
-        cubic_spike(k), Apply(lambda x: sp.expand(s.y * x), name=_spike_name(k)), "times the label of the sample"
+        _cubic_spike(k), Apply(lambda x: sp.expand(s.y * x), name=_spike_name(k)), "times the label of the sample"
     )
 
 
@@ -112,7 +112,7 @@ DERIVATIONS = (
     Derivation(
         "T2.cubic.1",
         "Spike 1 of the second gradient",
-        lambda: sp.Eq(_spike_name(1), cubic_spike(1)),
+        lambda: sp.Eq(_spike_name(1), _cubic_spike(1)),
         lambda: _cubic(1),
         "T2",
         (),
@@ -121,7 +121,7 @@ DERIVATIONS = (
     Derivation(
         "T2.cubic.2",
         "Spike 2 of the second gradient",
-        lambda: sp.Eq(_spike_name(2), cubic_spike(2)),
+        lambda: sp.Eq(_spike_name(2), _cubic_spike(2)),
         lambda: _cubic(2),
         "T2",
         (),

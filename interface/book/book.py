@@ -155,7 +155,7 @@ def errata(chosen: Sequence[Entry]) -> str:
     return "\\section{Errata}\n\\begin{description}\n" + "".join(parts) + "\\end{description}\n"
 
 
-def bibliography() -> str:
+def _bibliography() -> str:
     """The papers."""
     items = []
     for key, (authors, title, where) in BIBLIOGRAPHY.items():
@@ -165,7 +165,7 @@ def bibliography() -> str:
     return "\\begin{thebibliography}{Bornemann}\n" + "".join(items) + "\\end{thebibliography}\n"
 
 
-HOW_TO_READ = (
+_HOW_TO_READ = (
     "Each line follows from the one before by the relation in front of it (an arrow stands for the operation that the "
     "reason names). On the right stands how this was verified: exactly, by computer algebra, or by evaluating both "
     "sides to 25 digits at random admissible points, which is evidence and not a proof. A line without such a mark "
@@ -178,11 +178,11 @@ def book(chosen: Sequence[Entry], derived: Sequence[Any], results: Sequence[Chec
     """The whole document. Every derivation is verified before it is printed."""
     chapters = [notation(), conventions(), statements(chosen)]
     chapters.append(
-        "\\section{Derivations}\n" + escape(HOW_TO_READ) + "\n" + "\n".join(as_latex(d.verify()) for d in derived)
+        "\\section{Derivations}\n" + escape(_HOW_TO_READ) + "\n" + "\n".join(as_latex(d.verify()) for d in derived)
     )
     if results:
         chapters.append(ledger(results))
-    chapters += [errata(chosen), bibliography()]
+    chapters += [errata(chosen), _bibliography()]
     return (
         "\\documentclass[11pt,a4paper]{article}\n"
         + PREAMBLE

@@ -107,14 +107,14 @@ INDEX = {
     "report": ("ledger", "write a self-contained web page with the state of every statement", "DIR"),
     "version": ("ledger", "print the version", ""),
 }
-WINGS = {name: wing for name, (wing, _, _) in INDEX.items()}
+_WINGS = {name: wing for name, (wing, _, _) in INDEX.items()}
 COMMANDS = {name: text for name, (_, text, _) in INDEX.items()}
 EXAMPLES = {name: f"bulkedge {name} {example}".strip() for name, (_, _, example) in INDEX.items()}
 
 
 def path(name: str) -> str:
     """The dotted name of a command's module."""
-    return f"bulkedge.commands.{WINGS[name]}.{name}"
+    return f"bulkedge.commands.{_WINGS[name]}.{name}"
 
 
 def module(name: str) -> ModuleType:

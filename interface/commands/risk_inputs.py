@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MAX_POINTS = 100_000
-MAX_MATRIX = 6_000  # neurons of given weights: matrices of that size are inverted
+_MAX_MATRIX = 6_000  # neurons of given weights: matrices of that size are inverted
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Inputs:
         return functions | {name: str(value) for name, value in self.exact.items()}
 
 
-def read_steps(step: Any) -> tuple[sp.Rational, ...]:
+def _read_steps(step: Any) -> tuple[sp.Rational, ...]:
     """One step size, or the n equally spaced ones of "a:b:n"; exact.
 
     Errors: InputError for a negative step, fewer than two points, or a:b:n that is none.
@@ -90,7 +90,7 @@ def check_inputs(read: Any) -> Inputs:
         "width": sp.Integer(1) if given else read.width,
         "batch": read.samples if read.batch is None else read.batch,
     }
-    steps = read_steps(0 if given else read.step)
+    steps = _read_steps(0 if given else read.step)
     neurons = _neurons(read, exact, len(steps))
     weights = None if not given else _weights(read.from_weights)
     target = None if read.target is None else _target(read.target, weights)
@@ -134,9 +134,9 @@ def _neurons(read: Any, exact: dict[str, sp.Rational], points: int) -> int:
 
 def _weights(path: str) -> NDArray[np.float64]:
     """The given weights, a neuron a row."""
-    weights = load_array(path, "from_weights", 2)
-    if len(weights) > MAX_MATRIX:
-        raise InputError("from_weights", f"{len(weights)} neurons", f"give at most {MAX_MATRIX}, or a sample of them")
+    weights = _load_array(path, "from_weights", 2)
+    if len(weights) > _MAX_MATRIX:
+        raise InputError("from_weights", f"{len(weights)} neurons", f"give at most {_MAX_MATRIX}, or a sample of them")
     if not weights.any(axis=1).all():
         row = int((~weights.any(axis=1)).argmax())
         raise InputError("from_weights", f"row {row} is all zero: a neuron without weights", "leave it out")
@@ -145,7 +145,7 @@ def _weights(path: str) -> NDArray[np.float64]:
 
 def _target(path: str, weights: NDArray[np.float64] | None) -> NDArray[np.float64]:
     """The target's direction, which must fit the weights."""
-    direction = load_array(path, "target", 1)
+    direction = _load_array(path, "target", 1)
     if weights is None or direction.shape != (weights.shape[1],):
         raise InputError("target", "does not fit the weights", "give one entry for each input of a neuron")
     if not direction.any():
@@ -153,7 +153,7 @@ def _target(path: str, weights: NDArray[np.float64] | None) -> NDArray[np.float6
     return direction
 
 
-def load_array(path: str, argument: str, dimensions: int) -> NDArray[np.float64]:
+def _load_array(path: str, argument: str, dimensions: int) -> NDArray[np.float64]:
     """A real array of an .npy file; never unpickled.
 
     Errors: InputError for a file that is missing, not an array of that many dimensions, not real, or not finite.

@@ -13,11 +13,13 @@ from bulkedge.arguments import Argument, Count, File, Numeric
 if TYPE_CHECKING:
     from bulkedge.numerics.trials.runner import Progress
 
-MAX_JOBS = 1024  # processes of one machine
+_MAX_JOBS = 1024  # processes of one machine
 
 
-_JOBS = Count("worker processes; the numbers do not depend on it", "J", low=1, high=MAX_JOBS, group="workers and store")
-EveryCore = Annotated[Numeric, dataclasses.replace(_JOBS, typed=str(min(os.cpu_count() or 1, MAX_JOBS)))]
+_JOBS = Count(
+    "worker processes; the numbers do not depend on it", "J", low=1, high=_MAX_JOBS, group="workers and store"
+)
+EveryCore = Annotated[Numeric, dataclasses.replace(_JOBS, typed=str(min(os.cpu_count() or 1, _MAX_JOBS)))]
 Cluster = Annotated[
     str | None,
     Argument(
@@ -57,7 +59,7 @@ def workers(
     from bulkedge.numerics.trials.store import Store
     from bulkedge.theory.functions.parse import integer, path
 
-    jobs = integer(jobs, "jobs", minimum=1, maximum=MAX_JOBS)
+    jobs = integer(jobs, "jobs", minimum=1, maximum=_MAX_JOBS)
     check_address(cluster)
     if store is not None:
         store = path(store, "store")

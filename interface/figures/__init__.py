@@ -53,7 +53,7 @@ class Picture:
         for suffix in FORMATS:
             write_figure(figure, folder / f"{self.name}.{suffix}", self.title, setting)
         texts = {
-            "csv": csv_text(table, setting),
+            "csv": _csv_text(table, setting),
             "txt": f"{self.title}. {setting}\n",
             "tex": self.latex(quick),
         }
@@ -89,7 +89,7 @@ class Picture:
         return figure, table
 
 
-def csv_text(table: Table, setting: str) -> str:
+def _csv_text(table: Table, setting: str) -> str:
     """A table as CSV, with the setting as a comment above the header."""
     import csv
     import io

@@ -21,7 +21,7 @@ STEPS = ("1", "3", "6")
 WIDTHS = ("1/4", "1", "4", "8")
 
 
-def step_gain(size: int = DIM, runs: int = RUNS) -> tuple[Figure, Table]:
+def _step_gain(size: int = DIM, runs: int = RUNS) -> tuple[Figure, Table]:
     """Left: the gain against eta for three batches, with the limits of a large step. Right: against N/d."""
     from fractions import Fraction
 
@@ -86,7 +86,7 @@ FIGURES = (
         "noise 1/5; left N/d = 3/2 (short grey lines: the limit of a large step), right eta = 3, n1/d = 2. "
         f"{RUNS} networks at d = {DIM}, seed {SEED}. At eta = 6 (sqrt N = 10) a network learns more than the linear "
         "part, which the limit of fixed eta does not know.",
-        step_gain,
-        functools.partial(step_gain, 32, 10),
+        _step_gain,
+        functools.partial(_step_gain, 32, 10),
     ),
 )

@@ -19,8 +19,8 @@ RUNS = 8
 Rows = list[tuple[str, ...]]
 
 # Paper O, Figure 3 (a) and (b): activation, link (centred), fixed ratio, the other ratio of the curves, ridge, noise.
-CENTRED_SOFTPLUS = "softplus - 0.8060591833474"
-CENTRED_RELU = "relu - 1/sqrt(2*pi)"
+_CENTRED_SOFTPLUS = "softplus - 0.8060591833474"
+_CENTRED_RELU = "relu - 1/sqrt(2*pi)"
 
 
 def _curve(axes: Any, rows: Rows, index: int, label: str, size: int, runs: int, **setting: Any) -> None:
@@ -44,7 +44,7 @@ def _curve(axes: Any, rows: Rows, index: int, label: str, size: int, runs: int, 
     axes.errorbar(x, y, yerr=[2 * s for s in error], linestyle="none", **points(index))
 
 
-def risk_curves(size: int = DIM, runs: int = RUNS) -> tuple[Figure, Table]:
+def _risk_curves(size: int = DIM, runs: int = RUNS) -> tuple[Figure, Table]:
     """Test risk against eta: tanh on softplus over n/d, tanh on ReLU over N/d (paper O, Figure 3 a, b)."""
     figure, (left, right) = new_figure(8.4, 3.4, ncols=2)
     rows: Rows = []
@@ -57,7 +57,7 @@ def risk_curves(size: int = DIM, runs: int = RUNS) -> tuple[Figure, Table]:
             size,
             runs,
             activation="tanh",
-            link=CENTRED_SOFTPLUS,
+            link=_CENTRED_SOFTPLUS,
             samples=samples,
             width="2",
             ridge="1e-4",
@@ -72,7 +72,7 @@ def risk_curves(size: int = DIM, runs: int = RUNS) -> tuple[Figure, Table]:
             size,
             runs,
             activation="tanh",
-            link=CENTRED_RELU,
+            link=_CENTRED_RELU,
             samples="5",
             width=width,
             ridge="1e-2",
@@ -81,7 +81,7 @@ def risk_curves(size: int = DIM, runs: int = RUNS) -> tuple[Figure, Table]:
     from bulkedge.numerics.functions.functions import constants
     from bulkedge.theory.functions.nonlinearity import nonlinearity
 
-    for axes, link, title in ((left, CENTRED_SOFTPLUS, "softplus, N/d = 2"), (right, CENTRED_RELU, "ReLU, n/d = 5")):
+    for axes, link, title in ((left, _CENTRED_SOFTPLUS, "softplus, N/d = 2"), (right, _CENTRED_RELU, "ReLU, n/d = 5")):
         c = constants(nonlinearity(link))
         level = c.mu2**2
         axes.axhline(level, color="0.4", linewidth=0.8, label="linear floor")
@@ -97,10 +97,10 @@ def risk_curves(size: int = DIM, runs: int = RUNS) -> tuple[Figure, Table]:
 
 
 WIDTH = 2000
-SIMULATED_WIDTH = 400
+_SIMULATED_WIDTH = 400
 
 
-def large_steps(width: int = SIMULATED_WIDTH, runs: int = 4, shown: int = 25) -> tuple[Figure, Table]:
+def _large_steps(width: int = _SIMULATED_WIDTH, runs: int = 4, shown: int = 25) -> tuple[Figure, Table]:
     """Test risk against n/d at eta = N^a, erf on erf and tanh on tanh (paper O, Figure 3 c)."""
     from bulkedge.numerics.functions.functions import constants
     from bulkedge.numerics.risk.conditional_limit import one_step_risk
@@ -144,11 +144,11 @@ def large_steps(width: int = SIMULATED_WIDTH, runs: int = 4, shown: int = 25) ->
     return figure, Table(("curve", "kind", "n/d", "risk", "standard error"), tuple(rows))
 
 
-SIZE, NETWORKS = 800, 5
-EXPONENTS = ("0.05", "0.15", "0.25", "0.3", "0.35", "0.4", "0.45")
+SIZE, _NETWORKS = 800, 5
+_EXPONENTS = ("0.05", "0.15", "0.25", "0.3", "0.35", "0.4", "0.45")
 
 
-def spikes(size: int = SIZE, runs: int = NETWORKS) -> tuple[Figure, Table]:
+def spikes(size: int = SIZE, runs: int = _NETWORKS) -> tuple[Figure, Table]:
     """Singular values of F over sqrt n against the exponent, and overlaps of the left vectors with p_1, p_2, p_3."""
     from fractions import Fraction
 
@@ -158,14 +158,14 @@ def spikes(size: int = SIZE, runs: int = NETWORKS) -> tuple[Figure, Table]:
     from bulkedge.theory.steps.spiked_features import number_of_spikes
 
     runner = current_runner(2026)
-    trials = [functools.partial(spikes_trial, exponent=e) for e in EXPONENTS]
+    trials = [functools.partial(spikes_trial, exponent=e) for e in _EXPONENTS]
     runner.gather(Request(trial, (size,), runs) for trial in trials)
     results = [runner.run(trial, (size,), runs)[size] for trial in trials]
     names = [
         f"{kind}{i}" for kind, count in (("s", SHOWN), ("p", SPIKES), ("share", SPIKES)) for i in range(1, count + 1)
     ]
     found = {name: [Estimate.from_samples([r[name] for r in rs]) for rs in results] for name in names}
-    x = [float(e) for e in EXPONENTS]
+    x = [float(e) for e in _EXPONENTS]
     figure, (left, right) = new_figure(8.4, 3.4, ncols=2)
     left.set_yscale("log")
     for i, label in enumerate(("1st", "2nd", "3rd", "4th", "5th", "6th")):
@@ -195,13 +195,13 @@ def spikes(size: int = SIZE, runs: int = NETWORKS) -> tuple[Figure, Table]:
             )  # fmt: skip
         axes.set_xlabel(r"exponent $a$ of $\eta = 2 n^a$")
     odd = tuple(range(3, 50, 2))  # softplus is z/2 plus an even function
-    counted = [len(number_of_spikes(Fraction(e), vanishing=odd).present) for e in EXPONENTS]
+    counted = [len(number_of_spikes(Fraction(e), vanishing=odd).present) for e in _EXPONENTS]
     rows: Rows = [
         (name, e, repr(m.value), repr(m.stderr))
         for name, ms in found.items()
-        for e, m in zip(EXPONENTS, ms, strict=True)
+        for e, m in zip(_EXPONENTS, ms, strict=True)
     ]
-    rows += [("predicted number", e, str(count), "0") for e, count in zip(EXPONENTS, counted, strict=True)]
+    rows += [("predicted number", e, str(count), "0") for e, count in zip(_EXPONENTS, counted, strict=True)]
     left.set_ylabel(r"singular values of $F/\sqrt{n}$")
     right.set_ylabel("share in the leading three left vectors")
     return figure, Table(("quantity", "exponent", "value", "standard error"), tuple(rows))
@@ -214,22 +214,22 @@ FIGURES = (
         "Lines: predicted; points: simulated. tanh network. Left: centred softplus link, N/d = 2, ridge 1e-4, noise "
         f"1/4. Right: centred ReLU link, n/d = 5, ridge 1e-2, noise 1/10 (paper O, Figure 3 a, b). Points: {RUNS} "
         f"networks at d = {DIM}, two standard errors, seed 2026; batch of the step as large as the training sample.",
-        risk_curves,
-        functools.partial(risk_curves, 48, 4),
+        _risk_curves,
+        functools.partial(_risk_curves, 48, 4),
     ),
     Picture(
         "O.large",
         "A large step beats the floor of kernels",
         f"Lines: predicted, step eta = 2 N^a at N = {WIDTH} (closed fixed point), N/d = 2, ridge 1e-3, noise 1/10, "
         "batch as large as the training sample (paper O, Figure 3 c). Points: 4 simulated networks at N = "
-        f"{SIMULATED_WIDTH}, eta = 2 sqrt(N), two standard errors, seed 2026.",
-        large_steps,
-        functools.partial(large_steps, 100, 3, 9),
+        f"{_SIMULATED_WIDTH}, eta = 2 sqrt(N), two standard errors, seed 2026.",
+        _large_steps,
+        functools.partial(_large_steps, 100, 3, 9),
     ),
     Picture(
         "M.spikes",
         "Spikes of the feature matrix",
-        f"Points: simulated, two standard errors of {NETWORKS} networks. Lines at the left: predicted, the singular "
+        f"Points: simulated, two standard errors of {_NETWORKS} networks. Lines at the left: predicted, the singular "
         "values of the entries' means carried through the bulk (one or two per cent low: the left directions are not "
         "free of the bulk). Centred softplus network, link tanh(z) + He_2(z)/4, noise 1/10, "
         f"d = N = n = {SIZE}, unit-norm rows, seed 2026. p_k: the left directions of the reading full, "

@@ -22,18 +22,18 @@ if TYPE_CHECKING:
     from bulkedge.numerics.kernels.spiked_spectrum import Sector
 
 SEED = 2026
-DIMENSIONS = (50, 100, 200, 400, 800, 1600, 3200)
+_DIMENSIONS = (50, 100, 200, 400, 800, 1600, 3200)
 SAMPLES = (50, 100, 200, 400, 800, 1600, 3200)
 
 # Read off paper F's Figure 1a: squared overlaps by exponent of B = 5 d^exponent (None: k0, at d = 50 only).
-PUBLISHED_OVERLAPS: dict[float | None, tuple[float, ...]] = {
+_PUBLISHED_OVERLAPS: dict[float | None, tuple[float, ...]] = {
     0.9: (0.197, 0.247, 0.235, 0.173, 0.205, 0.190, 0.183),
     0.7: (0.147, 0.175, 0.140, 0.069, 0.077, 0.051, 0.038),
     0.5: (0.089, 0.079, 0.046, 0.012, 0.013, 0.005, 0.003),
     0.3: (0.053, 0.029, 0.014, 0.004, 0.003, 0.001, 0.000),
 }
 # Figure 1b: test errors by kernel, and of the published network (Adam, one epoch).
-PUBLISHED_ERRORS = {
+_PUBLISHED_ERRORS = {
     "k0": (33.5, 31.0, 29.0, 24.3, 20.5, 17.9, 16.5),
     "k1(0.3)": (17.8, 15.3, 13.8, 12.3, 10.7, 9.4, 8.8),
     "k1(0.5)": (12.2, 10.9, 10.2, 9.6, 8.8, 8.5, 8.3),
@@ -56,7 +56,7 @@ def _mean_rows(rows: Rows, curve: str, label: str, x: list[int], points: list[tu
 
 
 def alignment(
-    dimensions: tuple[int, ...] = DIMENSIONS, trials: tuple[int, ...] = (20, 20, 12, 8, 5, 3, 2), ratio: float = 2.0
+    dimensions: tuple[int, ...] = _DIMENSIONS, trials: tuple[int, ...] = (20, 20, 12, 8, 5, 3, 2), ratio: float = 2.0
 ) -> tuple[Figure, Table]:
     """Squared overlap of the top eigenvector of the kernel matrix with Y2, n = ratio d samples (G8)."""
     from bulkedge.numerics.kernels.spiked_kernel import alignment_trial
@@ -77,7 +77,7 @@ def alignment(
             found = [_squared_overlap(sector(d, 1.2, 5 * d**exponent, tolerance=1e-8)) for d in dimensions]
             axes.plot(dimensions, [value for value, _ in found], **line(index), label=f"{name}: exact")
             _mean_rows(rows, "exact", name, list(dimensions), found)
-            published = [p for d, p in zip(DIMENSIONS, PUBLISHED_OVERLAPS[exponent], strict=True) if d in dimensions]
+            published = [p for d, p in zip(_DIMENSIONS, _PUBLISHED_OVERLAPS[exponent], strict=True) if d in dimensions]
             axes.plot(dimensions, published, **OPEN | points(index))
             rows += [("published", name, str(d), repr(v), "") for d, v in zip(dimensions, published, strict=True)]
         simulated = []
@@ -128,8 +128,8 @@ def generalisation(
             predicted = [_best_risk(n, dimension, *spikes[name]) for n in samples]
             axes.plot(samples, [value for value, _ in predicted], **line(index))
             _mean_rows(rows, "predicted", name, list(samples), predicted)
-        if name in PUBLISHED_ERRORS:
-            published = [p for n, p in zip(SAMPLES, PUBLISHED_ERRORS[name], strict=True) if n in samples]
+        if name in _PUBLISHED_ERRORS:
+            published = [p for n, p in zip(SAMPLES, _PUBLISHED_ERRORS[name], strict=True) if n in samples]
             axes.plot(samples, published, **OPEN | points(index))
             rows += [("published", name, str(n), repr(v), "") for n, v in zip(samples, published, strict=True)]
     axes.plot([], [], **OPEN | {"marker": "o", "color": "0.4", "markersize": 4}, label="open: published (read off)")
@@ -222,7 +222,7 @@ def approximation(
             printed = zero + ratio / (2 * np.pi)
             series = float(expansion.limit_top(3).subs({A: 1, expansion.b: ratio}))
             third = series + (zero - 1 / (2 * np.pi)) * (1 + ratio)
-            front = float(sp_float(expansion.paper_tau_front().subs(at)))
+            front = float(_sp_float(expansion.paper_tau_front().subs(at)))
             tau = front / (printed - two)
             overlap = tau / np.sqrt(1 + tau**2)
             for name, value, truth, known in (
@@ -261,7 +261,7 @@ def _squared_overlap(part: Sector) -> tuple[float, float]:
     return overlap**2, 2 * abs(overlap) * _vector_error(part)
 
 
-def sp_float(expression: Any) -> float:
+def _sp_float(expression: Any) -> float:
     """A SymPy number as a float."""
     return float(expression.evalf(15))
 
@@ -307,7 +307,7 @@ FIGURES = (
         "Lines: exact. A = 1.2, B = 5 d^e, ReLU, x ~ N(0, I_d); n = 2 d samples (the paper does not say), 20 draws "
         f"at d = 50 to 2 at d = 3200, seed {SEED}; bars: one standard error. The paper's values are squared overlaps.",
         alignment,
-        functools.partial(alignment, DIMENSIONS[:4], (8, 8, 6, 4)),
+        functools.partial(alignment, _DIMENSIONS[:4], (8, 8, 6, 4)),
     ),
     Picture(
         "F.generalisation",

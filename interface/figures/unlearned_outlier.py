@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SEED, TRIALS = 2026, 100
-LEARNED, UNLEARNED = "tanh(2*z)", "7/4*(z**3 - 12*z/5)*exp(-z**2/8)"
+_LEARNED, _UNLEARNED = "tanh(2*z)", "7/4*(z**3 - 12*z/5)*exp(-z**2/8)"
 FIELDS: dict[str, Any] = {"width": 1, "batch": 3, "activation": "relu", "noise": "1/5"}
 SIZES, STEPS = (20, 40, 80, 160), (1, 2, 3, 4, 5)
 AT = 200  # the dimension of the right panel
@@ -42,9 +42,9 @@ def _exponent(sizes: tuple[int, ...] = SIZES, trials: int = TRIALS, at: int = AT
         table = np.array(found)
         return table.mean(axis=0), table.std(axis=0, ddof=1) / np.sqrt(count)
 
-    for index, (link, label) in enumerate(((LEARNED, "exponent 1"), (UNLEARNED, "exponent 3"))):
+    for index, (link, label) in enumerate(((_LEARNED, "exponent 1"), (_UNLEARNED, "exponent 3"))):
         limit = Limit(**FIELDS | {"links": link, "steps": (5,)})
-        if link == LEARNED:
+        if link == _LEARNED:
             overlap = float(model.overlap("d", spike_strength(limit))) * alignment(limit)
             predicted = [overlap for _ in sizes]
         else:
@@ -59,12 +59,12 @@ def _exponent(sizes: tuple[int, ...] = SIZES, trials: int = TRIALS, at: int = AT
             ]
     etas = np.linspace(0.1, 6, 60)
     # Linear in eta: theta/eta of one step serves for all.
-    slope = spike_strength(Limit(**FIELDS | {"links": UNLEARNED, "steps": (1,)}))
+    slope = spike_strength(Limit(**FIELDS | {"links": _UNLEARNED, "steps": (1,)}))
     outliers = [float(model.outlier(slope * e)) for e in etas]
     right.plot(etas, outliers, **line(1), label=f"exponent 3, d = {at}")
     rows += [("exponent 3", "s_1, predicted", repr(float(e)), repr(s), "") for e, s in zip(etas, outliers, strict=True)]
     for step in STEPS:
-        mean, error = simulated(Limit(**FIELDS | {"links": UNLEARNED, "steps": (step,)}), at, 8)
+        mean, error = simulated(Limit(**FIELDS | {"links": _UNLEARNED, "steps": (step,)}), at, 8)
         right.errorbar([step], [mean[0]], yerr=[2 * error[0]], **points(1))
         rows.append(("exponent 3", "s_1, simulated", str(step), repr(float(mean[0])), repr(float(error[0]))))
     left.set_xlabel("d")

@@ -7,9 +7,9 @@ from xml.etree import ElementTree
 
 from bulkedge.derivations.engine.latex import latex
 
-NAMESPACE = "http://www.w3.org/1998/Math/MathML"
+_NAMESPACE = "http://www.w3.org/1998/Math/MathML"
 BREAKS = frozenset("=+\N{MINUS SIGN}<>\N{LESS-THAN OR EQUAL TO}\N{GREATER-THAN OR EQUAL TO}")
-TALL = frozenset({"mfrac", "munder", "mover", "munderover", "mtable", "msqrt", "mroot"})
+_TALL = frozenset({"mfrac", "munder", "mover", "munderover", "mtable", "msqrt", "mroot"})
 LONG = 120  # characters of LaTeX from which a sum is set in pieces: browsers do not break lines within one formula
 
 
@@ -24,7 +24,7 @@ def from_latex(text: str) -> str:
 
     root = ElementTree.fromstring(convert(text, display="block"))
     for element in root.iter():
-        element.tag = element.tag.removeprefix(f"{{{NAMESPACE}}}")
+        element.tag = element.tag.removeprefix(f"{{{_NAMESPACE}}}")
     _fit_fences(root)
     pieces = _pieces(list(root[0])) if len(text) > LONG and len(root) == 1 and root[0].tag == "mrow" else []
     display = "displaystyle" if len(pieces) > 1 else "display"
@@ -33,7 +33,7 @@ def from_latex(text: str) -> str:
 
 
 def _math(children: list[ElementTree.Element], display: str) -> ElementTree.Element:
-    root = ElementTree.Element("math", {"xmlns": NAMESPACE, display: "true" if display == "displaystyle" else "block"})
+    root = ElementTree.Element("math", {"xmlns": _NAMESPACE, display: "true" if display == "displaystyle" else "block"})
     root.extend(children)
     return root
 
@@ -42,7 +42,7 @@ def _fit_fences(root: ElementTree.Element) -> None:
     """Stretchy parentheses only around what is tall: a browser gives them the width of their largest variant."""
     for row in root.iter("mrow"):
         fences = [e for e in row if e.tag == "mo" and e.get("fence") == "true"]
-        if fences and not any(e.tag in TALL for e in row.iter()):
+        if fences and not any(e.tag in _TALL for e in row.iter()):
             for fence in fences:
                 fence.set("stretchy", "false")
 

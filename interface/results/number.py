@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import sympy as sp
 
 DIGITS = 15  # printed where nobody asked for others
-STANDARD_ERRORS = 4  # of a measured number: what may be chance (numerics.trials.estimate.Estimate.margin)
+_STANDARD_ERRORS = 4  # of a measured number: what may be chance (numerics.trials.estimate.Estimate.margin)
 _LONG = 4096  # bits of value and radius from which on they are rounded, outwards
 _FLOAT_DIGITS = 15  # a float holds that many digits; beyond, formatting is done in decimals
 
@@ -81,7 +81,7 @@ class Number:
         if hasattr(source, "free_symbols"):
             return cls._of_expression(source, digits)
         if hasattr(source, "stderr"):
-            radius = _rational(source.stderr) + _rational(source.bias) / STANDARD_ERRORS
+            radius = _rational(source.stderr) + _rational(source.bias) / _STANDARD_ERRORS
             return cls(_rational(source.value), radius, digits=digits, measured=True)
         if hasattr(source, "error") and hasattr(source, "value"):
             source, error = source.value, source.error
@@ -373,7 +373,7 @@ class Number:
             gap = self - known
         if gap.value is None:
             gap = _without_symbols(gap)
-        margin = gap.radius * (STANDARD_ERRORS if gap.measured else 1)
+        margin = gap.radius * (_STANDARD_ERRORS if gap.measured else 1)
         yes, no = decide(gap.value - margin, gap.value + margin), refute(gap.value - margin, gap.value + margin)
         if _all(yes | no):
             return yes
@@ -451,7 +451,7 @@ def _quotient(a: Any, r: Any, b: Any, s: Any) -> tuple[Any, Any]:
 
 
 def _check_divisor(b: Number) -> None:
-    far = STANDARD_ERRORS if b.measured else 1
+    far = _STANDARD_ERRORS if b.measured else 1
     if not _all(abs(b.value) > far * b.radius):
         if _all(b.radius == 0):
             raise ZeroDivisionError("division by zero")

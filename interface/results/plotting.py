@@ -35,7 +35,7 @@ PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#0
 LINES: tuple[Any, ...] = ("-", "--", "-.", ":", (0, (6, 1.5, 1, 1.5, 1, 1.5)), (0, (8, 3)))
 MARKERS = "osD^vPX*"
 
-STYLE = {
+_STYLE = {
     "axes.prop_cycle": None,  # set in new_figure: a cycler cannot be built without importing matplotlib
     "axes.spines.top": False,
     "axes.spines.right": False,
@@ -49,7 +49,7 @@ STYLE = {
 
 
 @dataclass(frozen=True)
-class Look:
+class _Look:
     """How figures are drawn inside `looking`: their width in inches, settings beside the house style, given axes."""
 
     width: float | None = None
@@ -57,7 +57,7 @@ class Look:
     axes: Any = None
 
 
-_LOOK: contextvars.ContextVar[Look] = contextvars.ContextVar("look", default=Look())  # noqa: B039 -- a frozen value
+_LOOK: contextvars.ContextVar[_Look] = contextvars.ContextVar("look", default=_Look())  # noqa: B039 -- a frozen value
 
 
 @contextlib.contextmanager
@@ -70,7 +70,7 @@ def looking(width: float | None = None, style: str | Mapping[str, Any] | None = 
     """
     import matplotlib
 
-    token = _LOOK.set(Look(width, style_settings(style), ax))
+    token = _LOOK.set(_Look(width, style_settings(style), ax))
     try:
         with matplotlib.rc_context(dict(_LOOK.get().style)):
             yield
@@ -116,7 +116,7 @@ def new_figure(width: float = 5.2, height: float = 3.4, **subplots: Any) -> tupl
     look = _LOOK.get()
     if look.axes is not None:
         return _given(look.axes, subplots.get("nrows", 1) * subplots.get("ncols", 1))
-    style = {**STYLE, "axes.prop_cycle": cycler(color=PALETTE), **look.style}
+    style = {**_STYLE, "axes.prop_cycle": cycler(color=PALETTE), **look.style}
     if look.width is not None:
         width, height = look.width, height * look.width / width
     with matplotlib.rc_context(style):

@@ -8,7 +8,7 @@ from html import escape
 from bulkedge.numerics.trials.check import CheckResult, Rate
 from bulkedge.results.number import short
 
-WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 320, 150, 54, 12, 10, 26
+WIDTH, _HEIGHT, _LEFT, _RIGHT, _TOP, _BOTTOM = 320, 150, 54, 12, 10, 26
 
 
 class _Axis:
@@ -89,22 +89,22 @@ def convergence(result: CheckResult) -> str:
     targets = [last.mean * (p.size / last.size) ** result.predicted if rate else result.predicted for p in points]
     bars = [(max(p.mean - 2 * p.stderr, 0.3 * p.mean) if rate else p.mean - 2 * p.stderr) for p in points]
     tops = [p.mean + 2 * p.stderr for p in points]
-    x = _Axis([p.size for p in points], LEFT, WIDTH - RIGHT, log=True)
-    y = _Axis([*bars, *tops, *targets], HEIGHT - BOTTOM, TOP, log=rate)
-    body = _line(LEFT, HEIGHT - BOTTOM, WIDTH - RIGHT, HEIGHT - BOTTOM, "axis") + _line(
-        LEFT, TOP, LEFT, HEIGHT - BOTTOM, "axis"
+    x = _Axis([p.size for p in points], _LEFT, WIDTH - _RIGHT, log=True)
+    y = _Axis([*bars, *tops, *targets], _HEIGHT - _BOTTOM, _TOP, log=rate)
+    body = _line(_LEFT, _HEIGHT - _BOTTOM, WIDTH - _RIGHT, _HEIGHT - _BOTTOM, "axis") + _line(
+        _LEFT, _TOP, _LEFT, _HEIGHT - _BOTTOM, "axis"
     )
     path = " ".join(f"{x(p.size)},{y(t)}" for p, t in zip(points, targets, strict=True))
     body += f'<polyline points="{path}" class="predicted"/>'
     for p, low, high in zip(points, bars, tops, strict=True):
         body += _line(x(p.size), y(low), x(p.size), y(high), "measured")
         body += f'<circle cx="{x(p.size)}" cy="{y(p.mean)}" r="3.5" class="measured"/>'
-        body += _label(x(p.size), HEIGHT - BOTTOM + 14, str(p.size))
-    body += _label(LEFT - 4, HEIGHT - BOTTOM + 14, "size", "end")
+        body += _label(x(p.size), _HEIGHT - _BOTTOM + 14, str(p.size))
+    body += _label(_LEFT - 4, _HEIGHT - _BOTTOM + 14, "size", "end")
     bottom, top = min(*bars, *targets), max(*tops, *targets)
-    body += _label(LEFT - 4, y(bottom) + 3, short(bottom, 3), "end") + _label(
-        LEFT - 4, y(top) + 3, short(top, 3), "end"
+    body += _label(_LEFT - 4, y(bottom) + 3, short(bottom, 3), "end") + _label(
+        _LEFT - 4, y(top) + 3, short(top, 3), "end"
     )
     values = ", ".join(f"{short(p.mean)} at {p.size}" for p in points)
     what = f"slope {short(result.predicted)}" if rate else short(result.predicted)
-    return _frame(f"{result.check.id}: {values}; predicted {what}", HEIGHT, body)
+    return _frame(f"{result.check.id}: {values}; predicted {what}", _HEIGHT, body)

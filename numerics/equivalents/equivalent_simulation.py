@@ -26,8 +26,8 @@ from bulkedge.theory.numbers.symbols import z
 
 Matrix = NDArray[np.float64]
 MAX_SIZE = 20_000  # of the largest dimension
-MAX_TRIALS = 100_000
-MAX_ENTRIES = 2.5e7  # of the largest matrix
+_MAX_TRIALS = 100_000
+_MAX_ENTRIES = 2.5e7  # of the largest matrix
 _RATE = 2 / 3  # of the finite-size term, below 1: corrections of order 1/size, and what a short ladder does not show
 
 
@@ -51,7 +51,7 @@ def simulated(
     """
     common, count = (
         parse.integer(size, "simulate", minimum=2, maximum=MAX_SIZE),
-        parse.integer(trials, "trials", minimum=2, maximum=MAX_TRIALS),
+        parse.integer(trials, "trials", minimum=2, maximum=_MAX_TRIALS),
     )
     rng = np.random.default_rng(parse.integer(seed, "seed", minimum=0))
     missing = [s.name for s in theory.symbols if s not in values]
@@ -68,7 +68,7 @@ def simulated(
 
 
 @stream("E2.ridge")
-def expression_trial(
+def _expression_trial(
     question: mx.Question,
     values: tuple[tuple[sp.Symbol, sp.Rational], ...],
     rng: np.random.Generator,
@@ -104,7 +104,7 @@ def expression_check(
         raise InputError("check", f"{missing[0]} has no value", f"set {missing[0]}")
     gaussians = tuple(replace(g, variance=2 * g.variance) if g.name == broken else g for g in model.gaussians)
     wrong = Equivalent(replace(theory.question, model=replace(model, gaussians=gaussians)))
-    trial = functools.partial(expression_trial, theory.question, tuple(values.items()))
+    trial = functools.partial(_expression_trial, theory.question, tuple(values.items()))
     sizes = (size, 2 * size, 4 * size)
     return Check(
         id,
@@ -127,7 +127,7 @@ def dimensions(model: mx.Model, values: Mapping[sp.Symbol, sp.Rational], common:
     least = min(ratios.values())
     sizes = {name: round(common * ratio / least) for name, ratio in ratios.items()}
     largest = max(sizes.values())
-    if largest > MAX_SIZE or largest * sorted(sizes.values())[-min(2, len(sizes))] > MAX_ENTRIES:
+    if largest > MAX_SIZE or largest * sorted(sizes.values())[-min(2, len(sizes))] > _MAX_ENTRIES:
         raise InputError("simulate", f"matrices of size {largest} are too large", "simulate a smaller size")
     return sizes
 

@@ -22,7 +22,7 @@ _CHUNK = 2048  # points worked on together: the registers stay in the cache
 _DAMPED = (24, 400)  # steps of damped iteration, at first and where that was not enough
 _NEWTON, _REFINED = 12, 2
 _SQUARINGS = 9
-EXTENDED = np.finfo(np.longdouble).eps < 2.0**-60  # whether there is a second precision
+_EXTENDED = np.finfo(np.longdouble).eps < 2.0**-60  # whether there is a second precision
 
 
 @dataclass(frozen=True)
@@ -176,7 +176,7 @@ def compiled(theory: Equivalent) -> Compiled | None:
     None where it has no program: no scattered point passes the branch test, a block is singular there, or there is no
     second precision.
     """
-    if not EXTENDED:
+    if not _EXTENDED:
         return None
     system, table = theory.system, theory.table
     try:

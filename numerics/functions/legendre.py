@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 Array = npt.NDArray[Any]
 
-ROOT_2PI = math.sqrt(2 * math.pi)
+_ROOT_2PI = math.sqrt(2 * math.pi)
 
 
 @functools.cache
@@ -31,5 +31,5 @@ def panels(low: Array, high: Array, nodes: int) -> tuple[Array, Array]:
 
 def normal_density(x: Array) -> Array:
     """phi(x) = exp(-x^2/2)/sqrt(2 pi): the float twin of theory.gaussian.bivariate.normal_density."""
-    density: Array = np.exp(-x * x / 2) / ROOT_2PI
+    density: Array = np.exp(-x * x / 2) / _ROOT_2PI
     return density

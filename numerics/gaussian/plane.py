@@ -27,7 +27,7 @@ Array = npt.NDArray[Any]
 NODES = 16  # of a panel; exact for polynomials of degree 31
 FINER = 24  # for a second opinion
 # A panel resolves f if the last of its Chebyshev coefficients are this small; noise of f's own formula is below it.
-RESOLVED = 2e-14
+_RESOLVED = 2e-14
 _NOISE = 1e-12
 _SHARE = 1e-16  # of a panel that is left unresolved, in an integral over one variable
 _FINEST, _STEP = -6, 2  # exponents of two of the panels around a place
@@ -151,7 +151,7 @@ def resolved(f: Nonlinearity, lowest: float, highest: float, line: bool = False)
         tail = np.maximum(tail, np.max(np.abs(between), axis=1) / 16)
         # What halving does not make smaller is the noise of f's own formula.
         noise = (tail <= _NOISE * size) & (tail > previous / 4)
-        fine = (tail <= RESOLVED * size) | noise
+        fine = (tail <= _RESOLVED * size) | noise
         if line:
             # |error| of E f h <= length phi(0) tail, of E f^2 twice that by |f|; below the rounding of the whole.
             lost = np.minimum(2 * half / lowest, 1.0) * tail * np.maximum(floors, np.max(np.abs(y), axis=1))

@@ -93,7 +93,7 @@ def closed_form(f: Nonlinearity, g: Nonlinearity) -> ClosedForm | None:
     expression = dual(f, g)
     if expression is None:
         return None
-    moved = in_scales(expression)
+    moved = _in_scales(expression)
     own: dict[str, Callable[..., Any]] = {
         "Phi2": bivariate_cdf,
         "Affine": _from_ends,
@@ -165,7 +165,7 @@ _SPECIAL[Affine] = _bounded_affine
 _SPECIAL[Dawson] = _bounded_dawson
 
 
-def in_scales(expression: sp.Expr) -> sp.Expr:
+def _in_scales(expression: sp.Expr) -> sp.Expr:
     """An expression in q11, q12, q22 rewritten in s, t, r and c = sqrt(1 - r^2).
 
     Inside the special functions a r + b becomes Affine(a, b, r): divided by c, its rounding would cost half the digits.

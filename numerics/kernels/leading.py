@@ -15,8 +15,8 @@ from bulkedge.theory.functions.nonlinearity import Nonlinearity
 from bulkedge.theory.numbers.errors import InputError, PrecisionError
 
 LISTED = 8
-TRUNCATED_DEGREE = 20
-MAX_SECTOR = 12  # no sector beyond is searched for the largest eigenvalues; the errors then hold what it could have
+_TRUNCATED_DEGREE = 20
+_MAX_SECTOR = 12  # no sector beyond is searched for the largest eigenvalues; the errors then hold what it could have
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ def leading(
     def solve(j: int, parity: int) -> Sector | TruncatedSector:
         if shape is not None:
             return sector(d, A, B, j, parity, shape, tolerance, LISTED)
-        return truncated_sector(d, A, B, f, j, parity, TRUNCATED_DEGREE)
+        return truncated_sector(d, A, B, f, j, parity, _TRUNCATED_DEGREE)
 
     parts, beyond = _searched(d, solve, _trace(d, A, B, f, shape))
     last = min(sectors, 1) if d == 2 else sectors
@@ -150,7 +150,7 @@ def _searched(
             rest -= part.multiplicity * float(np.sum(part.eigenvalues))
         copies = multiplicity(d - 1, j + 1)
         beyond = max(rest, 0.0) / copies if copies else 0.0
-        if beyond <= _ranked(parts.values(), 0.0)[1].value or j == MAX_SECTOR:
+        if beyond <= _ranked(parts.values(), 0.0)[1].value or j == _MAX_SECTOR:
             return parts, beyond
         j += 1
 
@@ -160,7 +160,7 @@ def _trace(d: int, A: float, B: float, f: Nonlinearity, shape: Homogeneous | Non
     if shape is not None:
         spiked_spectrum.check_inputs(d, A, B, shape)
         return spiked_spectrum.mean_square(d, A, B, shape)
-    return truncated_spectrum.mean_square(d, A, B, f, TRUNCATED_DEGREE)
+    return truncated_spectrum.mean_square(d, A, B, f, _TRUNCATED_DEGREE)
 
 
 def _ranked(parts: Iterable[Sector | TruncatedSector], rounding: float) -> list[Value]:
@@ -217,7 +217,7 @@ def _weights(part: Sector | TruncatedSector, degree: int) -> tuple[tuple[int, fl
 
 def _notes(shape: Homogeneous | None, f: Nonlinearity) -> tuple[str, ...]:
     if shape is None:
-        degrees = f"Hermite degree {TRUNCATED_DEGREE}"
+        degrees = f"Hermite degree {_TRUNCATED_DEGREE}"
         return (
             f"not homogeneous: the operator is cut at {degrees}; a weight is the norm of the part of that degree",
             "linear: the first eigenvalues of the sectors that hold the linear functions",

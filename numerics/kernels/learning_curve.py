@@ -27,12 +27,12 @@ from bulkedge.theory.steps.gradient import direction_energy, rest_variance
 
 Array = NDArray[np.float64]
 
-SECTORS = 4  # j beyond: their eigenvalues are below any effective ridge in use, and count through the trace
-DEGREES = 40  # of the harmonics on which the target is expanded
-SHORT, REACH, SMALL = 64, 4.0, 1e-2  # in the finite-size term: degrees, |t| (a cut series diverges beyond), weights
-RADIAL_NODES = 32
-SMALLEST_DIMENSION = 20  # below it |x| varies too much for that rule
-TOLERANCE, COUNT = 1e-8, 6  # of the largest eigenvalues of a sector; what is left counts through the trace
+_SECTORS = 4  # j beyond: their eigenvalues are below any effective ridge in use, and count through the trace
+_DEGREES = 40  # of the harmonics on which the target is expanded
+_SHORT, REACH, SMALL = 64, 4.0, 1e-2  # in the finite-size term: degrees, |t| (a cut series diverges beyond), weights
+_RADIAL_NODES = 32
+_SMALLEST_DIMENSION = 20  # below it |x| varies too much for that rule
+TOLERANCE, _COUNT = 1e-8, 6  # of the largest eigenvalues of a sector; what is left counts through the trace
 
 
 @dataclass(frozen=True)
@@ -140,7 +140,7 @@ def network_risk(
 @functools.lru_cache(maxsize=32)
 def _eigenvalues(d: int, A: float, B: float) -> tuple[Array, Array, float, tuple[Sector, Sector]]:
     """All eigenvalues that are resolved, their multiplicities, the trace of the rest, and both parities of j = 0."""
-    parts = [sector(d, A, B, j, q, tolerance=TOLERANCE, count=COUNT) for j in range(SECTORS + 1) for q in (0, 1)]
+    parts = [sector(d, A, B, j, q, tolerance=TOLERANCE, count=_COUNT) for j in range(_SECTORS + 1) for q in (0, 1)]
     values = np.concatenate([part.eigenvalues for part in parts])
     multiplicities = np.concatenate([np.full(part.eigenvalues.size, float(part.multiplicity)) for part in parts])
     rest = max(0.0, mean_square(d, A, B) - float(multiplicities @ values))
@@ -154,16 +154,16 @@ def link_harmonics(link: Nonlinearity, d: int) -> tuple[Array, float, float]:
     at d = 20 and degree 40, to 1e-10 at the low degrees.
     Errors: InputError for d below 20.
     """
-    if d < SMALLEST_DIMENSION:
-        raise InputError("dim", f"{d} is too small for a learning curve", f"give at least {SMALLEST_DIMENSION}")
+    if d < _SMALLEST_DIMENSION:
+        raise InputError("dim", f"{d} is too small for a learning curve", f"give at least {_SMALLEST_DIMENSION}")
     panels = resolved(link, 1.0, 1.0, line=True)
     z, weights = line_nodes(((panels, 1.0),), FINER)
     g = panels.values(z)
     squares, chances = _chi_square(d - 1)
-    even = np.zeros(DEGREES // 2 + 1)
+    even = np.zeros(_DEGREES // 2 + 1)
     for square, chance in zip(squares, chances, strict=True):
         radius = np.sqrt(z**2 + square)
-        even += chance * (harmonics(d, DEGREES, z / radius)[::2] @ (weights * g * radius)) / math.sqrt(d)
+        even += chance * (harmonics(d, _DEGREES, z / radius)[::2] @ (weights * g * radius)) / math.sqrt(d)
     return even, float(weights @ (z * g)), float(weights @ g**2)
 
 
@@ -190,10 +190,10 @@ def finite_size(d: int, A: float, B: float, link: Nonlinearity, samples: float, 
     residual = np.broadcast_to(panels.values(z), radius.shape).copy()
     learned: list[tuple[float, Array, bool]] = []
     for j, parity in ((0, 0), (0, 1), (1, 0), (1, 1)):
-        part = sector(d, A, B, j, parity, tolerance=TOLERANCE, count=COUNT)
-        kept = part.degrees <= SHORT
-        table = harmonics(d, SHORT, (z / radius).ravel(), j)[part.degrees[kept] - j]
-        for i in range(min(COUNT, part.eigenvalues.size)):
+        part = sector(d, A, B, j, parity, tolerance=TOLERANCE, count=_COUNT)
+        kept = part.degrees <= _SHORT
+        table = harmonics(d, _SHORT, (z / radius).ravel(), j)[part.degrees[kept] - j]
+        for i in range(min(_COUNT, part.eigenvalues.size)):
             share = float(part.eigenvalues[i] / (part.eigenvalues[i] + point.gamma))
             if share**2 * part.multiplicity < SMALL:
                 break
@@ -214,7 +214,7 @@ def finite_size(d: int, A: float, B: float, link: Nonlinearity, samples: float, 
 @functools.lru_cache(maxsize=64)
 def _chi_square(degrees: int) -> tuple[Array, Array]:
     """Gauss's rule for a chi-square variable: the Jacobi matrix of the Laguerre polynomials of index degrees/2 - 1."""
-    index, k = degrees / 2 - 1, np.arange(RADIAL_NODES)
+    index, k = degrees / 2 - 1, np.arange(_RADIAL_NODES)
     values, vectors = eigh_tridiagonal(2 * k + index + 1, np.sqrt(k[1:] * (k[1:] + index)))
     return np.asarray(2 * values, dtype=np.float64), np.asarray(vectors[0] ** 2, dtype=np.float64)
 

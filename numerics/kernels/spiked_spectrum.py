@@ -28,7 +28,7 @@ from bulkedge.theory.numbers.errors import ConvergenceError, InputError
 
 Array = NDArray[np.float64]
 
-START_DEGREE, MAX_DEGREE, MAX_POINTS = 32, 2048, 1 << 17
+_START_DEGREE, MAX_DEGREE, MAX_POINTS = 32, 2048, 1 << 17
 SMALL = 256  # degrees up to which the factor is kept, for its singular values
 _BLOCK = 2048  # points, an even number
 
@@ -146,7 +146,7 @@ def sector(
     copies = multiplicity(d - 1, j)
     if copies == 0:
         raise InputError("j", f"there is no sector {j} in dimension {d}", "in dimension 2 only j = 0, 1 exist")
-    degree = START_DEGREE
+    degree = _START_DEGREE
     while True:
         degrees, factor, quadrature = _factor(d, A, B, j, parity, activation, j + degree)
         if degrees.size == 0:

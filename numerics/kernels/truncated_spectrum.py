@@ -36,10 +36,10 @@ from bulkedge.theory.functions import parse
 from bulkedge.theory.functions.nonlinearity import Nonlinearity, nonlinearity
 from bulkedge.theory.numbers.errors import ConvergenceError, InputError, PrecisionError
 
-MAX_HERMITE = 40
+_MAX_HERMITE = 40
 ROUNDING = 3e-14  # of the largest eigenvalue, what the Gram matrix's decomposition may lose
-QUADRATURE = 1e-12  # of E sigma(rz)^2, the most that the rule for c_k(r) may leave out
-INTERPOLATION = 96  # Chebyshev nodes in log r: c_k is analytic for |arg r| < pi/4
+_QUADRATURE = 1e-12  # of E sigma(rz)^2, the most that the rule for c_k(r) may leave out
+_INTERPOLATION = 96  # Chebyshev nodes in log r: c_k is analytic for |arg r| < pi/4
 
 
 @dataclass(frozen=True)
@@ -104,8 +104,8 @@ def truncated_sector(
     copies = multiplicity(d - 1, j)
     if copies == 0:
         raise InputError("j", f"there is no sector {j} in dimension {d}", "in dimension 2 only j = 0, 1 exist")
-    if not j <= degree <= MAX_HERMITE:
-        raise InputError("degree", f"{degree} is out of range", f"give {j}..{MAX_HERMITE}")
+    if not j <= degree <= _MAX_HERMITE:
+        raise InputError("degree", f"{degree} is out of range", f"give {j}..{_MAX_HERMITE}")
     if any(piece.growth.c2 > 0 for piece in activation.pieces):
         raise InputError(
             "activation", "it grows like exp(c z^2), so that E sigma(w.x)^2 is infinite", "tame its growth"
@@ -162,7 +162,7 @@ def _average(
     gap = gap + 4 * np.finfo(float).eps * np.sqrt(np.maximum(square, 0.0))
     half_weight = np.exp(0.5 * (log_u[:, None] + log_radial[None, :]))
     whole, *parts = (float(np.sum(half_weight**2 * v)) for v in (square, square_gap, gap**2))
-    if not (parts[0] <= QUADRATURE * whole and parts[1] <= QUADRATURE**2 * whole):
+    if not (parts[0] <= _QUADRATURE * whole and parts[1] <= _QUADRATURE**2 * whole):
         raise ConvergenceError(f"{activation.name} varies too fast for quadrature at these variances")
     return t, half_weight, tuple(coefficients), square, gap
 
@@ -173,12 +173,12 @@ def _coefficients(activation: Nonlinearity, lengths: Array, degree: int) -> tupl
     Also the gaps between two rules, the largest of all c_k and that of the square.
     """
     low, high = math.log(float(lengths.min())), math.log(float(lengths.max()))
-    nodes = np.cos(np.pi * (np.arange(INTERPOLATION) + 0.5) / INTERPOLATION)
+    nodes = np.cos(np.pi * (np.arange(_INTERPOLATION) + 0.5) / _INTERPOLATION)
     radii = np.exp(low + (high - low) * (nodes + 1) / 2)
     _check_size(activation, float(radii.max()))
     panels = resolved(activation, float(radii.min()), float(radii.max()), line=True)
     # The finer of two rules is taken; their difference bounds what the panels leave out.
-    tables = np.empty((2, INTERPOLATION, degree + 2))
+    tables = np.empty((2, _INTERPOLATION, degree + 2))
     for table, count in zip(tables, (FINER, FINER + 8), strict=True):
         for i, r in enumerate(radii):
             z, weight = line_nodes(((panels, float(r)),), count)
@@ -188,7 +188,7 @@ def _coefficients(activation: Nonlinearity, lengths: Array, degree: int) -> tupl
     coarse, table = tables
     gaps = np.abs(table - coarse)
     worst = np.stack([np.max(gaps[:, :-1], axis=1), gaps[:, -1]])
-    fit = chebyshev.chebvander(nodes, INTERPOLATION - 1).T @ table * (2 / INTERPOLATION)
+    fit = chebyshev.chebvander(nodes, _INTERPOLATION - 1).T @ table * (2 / _INTERPOLATION)
     fit[0] /= 2
     position = 2 * (np.log(lengths) - low) / (high - low) - 1
     lost = [np.interp(position, nodes[::-1], g[::-1]) for g in worst]  # nodes descend

@@ -31,7 +31,7 @@ from bulkedge.theory.numbers.errors import ConvergenceError
 Array = NDArray[np.float64]
 
 POINTS = 9
-DEPENDENT = 1e-11  # of the functions' Gram matrix: what is below is rounding
+_DEPENDENT = 1e-11  # of the functions' Gram matrix: what is below is rounding
 STEP = 1e-30  # of the complex derivative, which has no cancellation
 
 
@@ -106,7 +106,7 @@ def _quadrature(x: Array, resolvent: NDArray[np.complex128], mean: float) -> tup
     B = np.block([[np.full((1, 1), mean), (1 - x * S)[None]], [(1 - x * S)[:, None], (moved + moved.T) / 2]])
     scale = 1 / np.sqrt(np.diag(A))
     values, vectors = np.linalg.eigh(A * scale[:, None] * scale)
-    keep = values > DEPENDENT * values[-1]
+    keep = values > _DEPENDENT * values[-1]
     T = scale[:, None] * vectors[:, keep] / np.sqrt(values[keep])
     nodes, turned = np.linalg.eigh(T.T @ B @ T)
     mass = (turned.T @ (T.T @ A[:, 0])) ** 2

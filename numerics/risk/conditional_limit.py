@@ -44,7 +44,7 @@ Function = Callable[[Array], Array]
 
 MAX_ITERATIONS = 400
 TOLERANCE = 1e-12
-PATIENCE = 60  # iterations after which rounding is taken to be what is left
+_PATIENCE = 60  # iterations after which rounding is taken to be what is left
 
 
 def readout_nodes(law: str, count: int = 40) -> tuple[Array, Array]:
@@ -299,7 +299,7 @@ def one_step_risk(
 
     def settled(iteration: int) -> float:
         # The means' matrix has size N beside terms of order one: rounding leaves N eps of delta.
-        return max(TOLERANCE if iteration < PATIENCE else 1e3 * TOLERANCE, 1e-15 * width)
+        return max(TOLERANCE if iteration < _PATIENCE else 1e3 * TOLERANCE, 1e-15 * width)
 
     found = fixed_point(
         image,

@@ -24,14 +24,14 @@ from bulkedge.theory.numbers.errors import InputError
 Array = NDArray[np.float64]
 Function = Callable[[Array], Array]
 
-NODE_REACH = 10.0  # of the quadrature of z1
+_NODE_REACH = 10.0  # of the quadrature of z1
 TOLERANCE = 1e-6
 REACH = 40.0  # of the table of S; beyond it S is taken from its asymptote
-SPACING = 0.02
-DEFAULT_BRACKET = 50.0
-MAX_BRACKET = 1e5
-MAX_EVALUATIONS = 60_000
-DENSITY = 1 / math.sqrt(2 * math.pi)  # phi(0)
+_SPACING = 0.02
+_DEFAULT_BRACKET = 50.0
+_MAX_BRACKET = 1e5
+_MAX_EVALUATIONS = 60_000
+_DENSITY = 1 / math.sqrt(2 * math.pi)  # phi(0)
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class _Smoothed:
 
 
 def _smooth(activation: Function, kinks: Sequence[float]) -> _Smoothed:
-    grid = np.arange(-REACH, REACH + SPACING / 2, SPACING)
+    grid = np.arange(-REACH, REACH + _SPACING / 2, _SPACING)
     moments = local_moments(activation, kinks, grid, np.ones_like(grid))
     spline = make_interp_spline(grid, moments.mean, k=5)
     slope = moments.slope
@@ -144,7 +144,7 @@ def criterion(
 ) -> Criterion:
     """The criterion of a pair of float functions; panels are refined towards 0, where S_kappa becomes steep."""
     cuts = [0.0, *(sign * 2.0**-k for k in range(1, 16) for sign in (1, -1))]
-    z, weights = gauss_nodes((*link_kinks, *cuts), nodes=nodes, reach=NODE_REACH)
+    z, weights = gauss_nodes((*link_kinks, *cuts), nodes=nodes, reach=_NODE_REACH)
     return Criterion(_smooth(activation, kinks), z, weights, link(z))
 
 
@@ -174,7 +174,7 @@ def floor(
         return _polynomial(c, fine, degree)
     s = c.smoothed
     # Without an asymptote S is known where the table is: |kappa z| <= REACH for all |z| <= NODE_REACH.
-    widest = DEFAULT_BRACKET if s.slopes is not None else REACH / NODE_REACH
+    widest = _DEFAULT_BRACKET if s.slopes is not None else REACH / _NODE_REACH
     grid = np.concatenate([np.linspace(0, 4, 81), np.geomspace(4.1, max(widest, 4.2), 40)])
     grid = grid[grid <= widest]
     grid = np.concatenate([-grid[:0:-1], grid])
@@ -188,11 +188,11 @@ def floor(
         # |S_kappa - S_inf|^2 <= phi(0) int r^2/kappa, r = S minus its limit.
         limits = {sign: c.at_infinity(sign) for sign in (1, -1)}
         sign = min(limits, key=lambda k: limits[k])
-        lowest, energy = math.sqrt(max(limits[sign], 0.0)), DENSITY * _tail_energy(s)
+        lowest, energy = math.sqrt(max(limits[sign], 0.0)), _DENSITY * _tail_energy(s)
         attained = limits[sign] > tau + 1e-9 * second + quadrature
         if attained:
             needed = energy / (lowest - math.sqrt(tau)) ** 2
-            bracket, everywhere = (max(2.0, needed), True) if needed <= MAX_BRACKET else (widest, False)
+            bracket, everywhere = (max(2.0, needed), True) if needed <= _MAX_BRACKET else (widest, False)
         else:
             kappa, tau, everywhere = sign * math.inf, max(limits[sign], 0.0), True
             outside = max(lowest - math.sqrt(energy / bracket), 0.0) ** 2
@@ -249,7 +249,7 @@ def _steepness(s: _Smoothed) -> float | None:
         return None
     y = np.linspace(-REACH, REACH, 16001)
     f = (y * s.spline(y, 1)) ** 2
-    return DENSITY * float(trapezoid(f, y) + 2 * REACH * (f[0] + f[-1]))
+    return _DENSITY * float(trapezoid(f, y) + 2 * REACH * (f[0] + f[-1]))
 
 
 def _lower_bound(c: Criterion, bracket: float, tau: float, tolerance: float, quadrature: float) -> float:
@@ -269,7 +269,7 @@ def _lower_bound(c: Criterion, bracket: float, tau: float, tolerance: float, qua
         bound = np.sqrt(np.maximum(c(centre) - quadrature, 0.0)) - slope * half
         evaluations += len(centre)
         done = (bound >= target) | (half < 1e-9)
-        if evaluations > MAX_EVALUATIONS:
+        if evaluations > _MAX_EVALUATIONS:
             done[:] = True
         if np.any(done):
             lowest = min(lowest, float(np.min(bound[done])))

@@ -20,7 +20,7 @@ from bulkedge.theory.numbers.errors import ConvergenceError, InputError
 Array = NDArray[np.float64]
 
 MAX_ITERATIONS = 200
-NO_RIDGE = 1e-290  # below it double precision has no full digits left: a smaller ridge counts as 0
+_NO_RIDGE = 1e-290  # below it double precision has no full digits left: a smaller ridge counts as 0
 
 
 @dataclass(frozen=True)
@@ -181,7 +181,7 @@ def effective_ridge(
     Errors: ConvergenceError after MAX_ITERATIONS steps (never seen; the argument above excludes it).
     """
     psi1_, psi2_, lam_, mu1_, mu2_ = map(_f, (psi1, psi2, lam, mu1, mu2))
-    lam_ = np.where(lam_ < NO_RIDGE, 0.0, lam_)
+    lam_ = np.where(lam_ < _NO_RIDGE, 0.0, lam_)
     mu1sq, mu2sq, ratio = mu1_**2, mu2_**2, psi2_ / psi1_
     with np.errstate(invalid="ignore"):
         excess = (psi1_ - psi2_) / psi1_  # 1 - ratio
@@ -264,7 +264,7 @@ def ridge_risk(constants: Constants, problem: RidgeProblem) -> RidgeRisk:
     _validate(checked)
     p1, p2, lm, et, al, nz, m1, m2, m1s, m2s, m0s = checked.values()
     mu1sq, mu2sq, m1s2 = m1**2, m2**2, m1s**2
-    lm = np.where(lm < NO_RIDGE, 0.0, lm)
+    lm = np.where(lm < _NO_RIDGE, 0.0, lm)
     floor = m2s**2 if c.fits_mean else m2s**2 + m0s**2
     spread = (m0s**2 + m1s2 + m2s**2 + nz**2) / al
     unorm2 = m1s2 + spread

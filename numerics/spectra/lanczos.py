@@ -13,7 +13,7 @@ from bulkedge.numerics.trials.domain import within
 from bulkedge.theory.numbers.errors import ConvergenceError, InputError
 
 Floats = NDArray[Any]  # float32 or float64
-DENSE = 40  # a side below which Lanczos has no room
+_DENSE = 40  # a side below which Lanczos has no room
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ def leading_triples(matrix: Floats, count: int, seed: int = 0, tolerance: float 
     if not np.all(np.isfinite(matrix)):
         raise InputError("matrix", "holds nan or infinity", "give finite numbers")
     within(float(np.max(np.abs(matrix))), "matrix")
-    if min(matrix.shape) < DENSE:
+    if min(matrix.shape) < _DENSE:
         return _triples(matrix, *(part[..., :count] for part in _dense(matrix)))
     start = np.random.default_rng(seed).standard_normal(min(matrix.shape)).astype(matrix.dtype)
     try:

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 Parameters = list[Array]
 
-RATES = (1e-3, 1e-2, 1e-1, 1.0)
+_RATES = (1e-3, 1e-2, 1e-1, 1.0)
 BATCH, FOLDS = 64, 5
-DECAY1, DECAY2, EPSILON = 0.9, 0.999, 1e-8  # Adam's defaults
+_DECAY1, _DECAY2, EPSILON = 0.9, 0.999, 1e-8  # Adam's defaults
 
 
 def initialise(rng: np.random.Generator, dimension: int, width: int) -> Parameters:
@@ -55,9 +55,9 @@ def train(rng: np.random.Generator, X: Array, y: Array, rate: float, width: int 
     for step, start in enumerate(range(0, len(y), BATCH), 1):
         rows = order[start : start + BATCH]
         for p, m, v, g in zip(parameters, first, second, gradient(parameters, X[rows], y[rows]), strict=True):
-            m += (1 - DECAY1) * (g - m)
-            v += (1 - DECAY2) * (g**2 - v)
-            p -= rate * (m / (1 - DECAY1**step)) / (np.sqrt(v / (1 - DECAY2**step)) + EPSILON)
+            m += (1 - _DECAY1) * (g - m)
+            v += (1 - _DECAY2) * (g**2 - v)
+            p -= rate * (m / (1 - _DECAY1**step)) / (np.sqrt(v / (1 - _DECAY2**step)) + EPSILON)
     return lambda Z: predict(parameters, Z)
 
 
@@ -66,11 +66,11 @@ def cross_validated_error(
 ) -> float:
     """Test error of the network with the rate of the smallest cross-validation error."""
     errors = []
-    for rate in RATES:
+    for rate in _RATES:
         total = 0.0
         for part in np.array_split(np.arange(len(y)), FOLDS):
             rest = np.setdiff1d(np.arange(len(y)), part)
             total += float(np.mean((train(rng, X[rest], y[rest], rate, width)(X[part]) - y[part]) ** 2))
         errors.append(total)
-    best = RATES[int(np.argmin(errors))]
+    best = _RATES[int(np.argmin(errors))]
     return float(np.mean((train(rng, X, y, best, width)(Z) - test) ** 2))

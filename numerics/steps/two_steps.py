@@ -39,7 +39,7 @@ def he3_link(z: Floats) -> Floats:
     return np.asarray(1.5 * (_he3(z) - _parts(_he3)[1] * z))
 
 
-def mixed_link(z: Floats) -> Floats:
+def _mixed_link(z: Floats) -> Floats:
     """1.6 (tanh(He_2/sqrt 2 + He_3/sqrt 6) minus mean and linear part): information exponent 2, mixed parity."""
     mean, slope = _parts(_mixed)
     return np.asarray(1.6 * (_mixed(z) - mean - slope * z))
@@ -62,7 +62,7 @@ def _mixed(z: Floats) -> Floats:
     return np.asarray(np.tanh((z**2 - 1) / np.sqrt(2) + (z**3 - 3 * z) / np.sqrt(6)))
 
 
-LINKS: dict[str, Link] = {"bounded": bounded_link, "he3": he3_link, "mixed": mixed_link, "even": even_link}
+LINKS: dict[str, Link] = {"bounded": bounded_link, "he3": he3_link, "mixed": _mixed_link, "even": even_link}
 
 
 @functools.cache

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-TOOLKIT = "bulkedge"
+_TOOLKIT = "bulkedge"
 
 
 def fingerprint(trial: Callable[..., Any]) -> str:
@@ -80,7 +80,7 @@ def _imports(file: Path, beside: Path) -> Iterator[Path]:
 
 
 def _locate(name: str, beside: Path) -> Path | None:
-    if name.partition(".")[0] == TOOLKIT:
+    if name.partition(".")[0] == _TOOLKIT:
         try:
             spec = importlib.util.find_spec(name)
         except ModuleNotFoundError:  # an attribute of a module, not a module

@@ -78,7 +78,7 @@ def _argument_name(value: Any) -> str:
     return name
 
 
-def trial_generator(name: str, seed: int, size: int, index: int) -> np.random.Generator:
+def _trial_generator(name: str, seed: int, size: int, index: int) -> np.random.Generator:
     """The random stream of one trial."""
     digest = hashlib.sha256(f"{name}|{size}|{index}".encode()).digest()
     words = [int.from_bytes(digest[i : i + 4], "little") for i in range(0, 16, 4)]
@@ -95,7 +95,7 @@ def _threadpools() -> ThreadpoolController:
 
 def _run_one(trial: Trial, name: str, seed: int, size: int, index: int) -> dict[str, float]:
     with _threadpools().limit(limits=1):
-        result = own_code.called("the trial", trial, trial_generator(name, seed, size, index), size)
+        result = own_code.called("the trial", trial, _trial_generator(name, seed, size, index), size)
     return own_code.numbers("the trial", trial, result)
 
 

@@ -48,7 +48,7 @@ _READERS: dict[str, Callable[[Path, str], tuple[Tensor, ...]]] = {
     ".hdf5": h5_tensors,
     ".mat": mat_tensors,
 }
-SUFFIXES = tuple(_READERS)
+_SUFFIXES = tuple(_READERS)
 _SINGLE = (".npy", ".csv")
 
 
@@ -59,8 +59,10 @@ def tensors(path: str | Path, argument: str = "FILE") -> tuple[Tensor, ...]:
     """
     file = Path(parse.path(path, argument))
     suffix = file.suffix.lower()
-    if suffix not in SUFFIXES:
-        raise InputError(argument, f"{str(file)!r} has no suffix that is read", f"give a file in {', '.join(SUFFIXES)}")
+    if suffix not in _SUFFIXES:
+        raise InputError(
+            argument, f"{str(file)!r} has no suffix that is read", f"give a file in {', '.join(_SUFFIXES)}"
+        )
     if not file.is_file():
         raise InputError(argument, f"there is no file {str(file)!r}", "check the path")
     try:

@@ -16,7 +16,7 @@ from bulkedge.theory.equivalents.dyson import classes
 from bulkedge.theory.equivalents.dyson_table import DysonTable
 
 Instruction = tuple[str, int, int, int]  # operation (+ - * /), destination, left, right
-Place = tuple[int, int, int, int]  # dimension, atom, column of G, row of G
+_Place = tuple[int, int, int, int]  # dimension, atom, column of G, row of G
 _ZERO, _ONE = 0, 1  # the registers of these numbers
 
 
@@ -155,7 +155,7 @@ class _Compiler:
             self.parts[k].append((d, a, b, self.coefficient[e]))
         self.blocks = [self._blocks(d) for d in range(len(table.sizes))]
         self.value: dict[int, int] = {}  # the register of every unknown that has one
-        self.found: dict[Place, int] = {}
+        self.found: dict[_Place, int] = {}
         self.diagonal: dict[tuple[int, int, int], dict[tuple[int, int], int]] = {}
 
     def _blocks(self, d: int) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:

@@ -129,11 +129,11 @@ def sizes(text: object, known: tuple[sp.Symbol, ...]) -> dict[str, sp.Expr]:
         key = name(label, "size")
         if key in found:
             raise InputError("size", f"{key} is given twice", "give it once")
-        found[key] = scalar_value(value, "size", known)
+        found[key] = _scalar_value(value, "size", known)
     return found
 
 
-def scalar_value(value: object, argument: str, known: tuple[sp.Symbol, ...]) -> sp.Expr:
+def _scalar_value(value: object, argument: str, known: tuple[sp.Symbol, ...]) -> sp.Expr:
     """A number, a text or a SymPy expression over the declared symbols."""
     if isinstance(value, sp.Expr) and not isinstance(value, sp.Rational | sp.Float):
         return _rational_function(value, argument, known)

@@ -26,7 +26,7 @@ from bulkedge.theory.numbers.errors import InputError
 Coefficient = Any  # an element of a SymPy field of rational functions
 Key = tuple[str, bool] | None  # a Gaussian matrix and whether it is transposed; None: a multiple of the identity
 Entry = dict[Key, Coefficient]
-MAX_BLOCKS = 400
+_MAX_BLOCKS = 400
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Pencil:
                     yield i, j, key, c
 
 
-def coefficient_field(question: mx.Question) -> Any:
+def _coefficient_field(question: mx.Question) -> Any:
     """The field of rational functions in the free symbols and the deterministic matrices (as symbols)."""
     laws = [matrix_symbol(name) for law in question.model.laws for name in law.names]
     held = [*question.model.symbols, *laws, *([EPSILON] if question.model.spiked else [])]
@@ -84,7 +84,7 @@ def realise(question: mx.Question) -> Pencil:
 
     Errors: InputError if an inverse need not exist: if L is singular where the Gaussian matrices vanish.
     """
-    field = coefficient_field(question)
+    field = _coefficient_field(question)
     builder = _Builder(question.model, field)
     outputs = []
     for _, functional in question.functionals:
@@ -108,8 +108,8 @@ class _Builder:
     def block(self, row: str, col: str) -> int:
         self.rows.append(row)
         self.cols.append(col)
-        if len(self.rows) > MAX_BLOCKS:
-            raise InputError("expression", f"its realisation has more than {MAX_BLOCKS} blocks", "use a shorter one")
+        if len(self.rows) > _MAX_BLOCKS:
+            raise InputError("expression", f"its realisation has more than {_MAX_BLOCKS} blocks", "use a shorter one")
         return len(self.rows) - 1
 
     def add(self, i: int, j: int, key: Key, c: Coefficient) -> None:

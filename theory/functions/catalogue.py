@@ -13,8 +13,8 @@ from itertools import islice
 import sympy as sp
 
 # Klambauer et al., "Self-normalizing neural networks" (2017): the two constants as they are published, read exactly.
-SELU_SCALE = sp.Rational("1.0507009873554804934193349852946")
-SELU_ALPHA = sp.Rational("1.6732632423543772848170429916717")
+_SELU_SCALE = sp.Rational("1.0507009873554804934193349852946")
+_SELU_ALPHA = sp.Rational("1.6732632423543772848170429916717")
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,7 @@ def celu(u: sp.Expr, a: sp.Expr) -> sp.Expr:
 def selu(u: sp.Expr) -> sp.Expr:
     """The scaled ELU of Klambauer et al., with its two published constants."""
     return sp.Piecewise(
-        (SELU_SCALE * u, relation(sp.Gt, u, sp.S.Zero)), (SELU_SCALE * SELU_ALPHA * (sp.exp(u) - 1), True)
+        (_SELU_SCALE * u, relation(sp.Gt, u, sp.S.Zero)), (_SELU_SCALE * _SELU_ALPHA * (sp.exp(u) - 1), True)
     )
 
 

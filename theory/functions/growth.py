@@ -91,7 +91,7 @@ def growth(
                 raise UndecidedError(f"at an end of ({brief(lower)}, {brief(upper)}) it grows like {brief(base**-s)}")
             order = max(order, Fraction(int(s.p), int(s.q)))
             scale += max(-log_below(_rational(sp.Abs(base.coeff(z)), -1)), Fraction(0))
-        regular = _with_edges(tempered(expr, singular), lower, upper)
+        regular = _with_edges(_tempered(expr, singular), lower, upper)
         parts = [g for half in _halves(lower, upper) for g in _pieces(regular, half, limit)]
     except UndecidedError as error:
         raise InputError(
@@ -147,7 +147,7 @@ def _rational_linear(base: sp.Expr) -> bool:
     return all(c.is_Rational for c in sp.Poly(base, z).all_coeffs())
 
 
-def tempered(expr: sp.Expr, singular: Poles) -> sp.Expr:
+def _tempered(expr: sp.Expr, singular: Poles) -> sp.Expr:
     """The expression times base^s for each pole: without them, the powers joined."""
     if not singular:
         return expr

@@ -29,7 +29,7 @@ from bulkedge.theory.numbers import ball
 from bulkedge.theory.numbers.errors import InputError
 from bulkedge.theory.numbers.symbols import z
 
-CLOSENESS = 40  # bits: a moved break point is seen down to this part of a piece's length
+_CLOSENESS = 40  # bits: a moved break point is seen down to this part of a piece's length
 REACH = 1024  # times the largest break point, at least 1024
 _FAR = 2**20  # beyond, closeness is relative
 _CELLS = 4000  # for all pieces together
@@ -37,8 +37,8 @@ _HALVINGS = 200
 _PRECISIONS = (160, 640, 2560)
 _AGREEMENT = 60  # bits
 
-Branches = dict[sp.Basic, sp.Basic | int]
-Value = Callable[[Any, Branches], Any]
+_Branches = dict[sp.Basic, sp.Basic | int]
+Value = Callable[[Any, _Branches], Any]
 
 
 class Undecided(Exception):  # noqa: N818 -- no error: the interval is halved
@@ -93,7 +93,7 @@ def _ends(cuts: list[tuple[Fraction, Fraction]], reach: Fraction) -> list[tuple[
     lows, highs = [-reach, *(high for _, high in cuts)], [*(low for low, _ in cuts), reach]
     ends = []
     for low, high in zip(lows, highs, strict=True):
-        first, last = (min(high - low, max(Fraction(1), abs(end) / _FAR)) / 2**CLOSENESS for end in (low, high))
+        first, last = (min(high - low, max(Fraction(1), abs(end) / _FAR)) / 2**_CLOSENESS for end in (low, high))
         ends.append((low + first, high - last))
     return ends
 
@@ -125,12 +125,12 @@ def _check_branches(
     budget = _CELLS
     function = _compiled(expr, {})
     for piece, (low, high) in zip(pieces, ends, strict=True):
-        branches: Branches | None = None
+        branches: _Branches | None = None
         todo = [(low, high, 0)]
         while todo:
             a, b, depth = todo.pop()
             budget -= 1
-            found: Branches = {}
+            found: _Branches = {}
             try:
                 function(ball.rational(a).union(ball.rational(b)), found)
             except Undecided:
@@ -183,7 +183,7 @@ def _compile(expr: sp.Basic, known: dict[sp.Basic, Value]) -> Value:
         n = int(expr.exp)
         by_ends = _by_ends(lambda x: x**n, parts[0])
 
-        def power(x: Any, found: Branches) -> Any:
+        def power(x: Any, found: _Branches) -> Any:
             value = parts[0](x, found)
             return by_ends(x, found) if value > 0 or value < 0 else value**n
 
@@ -202,7 +202,7 @@ def _smooth(expr: sp.Expr) -> Value:
 def _by_ends(f: Callable[[Any], Any], inner: Value) -> Value:
     """A monotone function on an interval."""
 
-    def evaluate(x: Any, found: Branches) -> Any:
+    def evaluate(x: Any, found: _Branches) -> Any:
         value = inner(x, found)
         return f(value.lower()).union(f(value.upper()))
 
@@ -226,7 +226,7 @@ def _polynomial(coefficients: dict[int, Any]) -> Value:
     """By Taylor's expansion about the middle, in which powers of one variable do not compete."""
     polynomial = arb_poly([coefficients.get(n, 0) for n in range(max(coefficients) + 1)])
 
-    def evaluate(x: Any, _: Branches) -> Any:
+    def evaluate(x: Any, _: _Branches) -> Any:
         middle = x.mid()
         return polynomial(arb_poly([middle, 1]))(x - middle)
 
@@ -236,7 +236,7 @@ def _polynomial(coefficients: dict[int, Any]) -> Value:
 def _signed(expr: sp.Expr, known: dict[sp.Basic, Value]) -> Value:
     inner, gap = _compiled(expr.args[0], known), _difference(expr.args[0], sp.S.Zero, known)
 
-    def evaluate(x: Any, found: Branches) -> Any:
+    def evaluate(x: Any, found: _Branches) -> Any:
         sign = 0 if gap is None else _sign(gap(x, found))
         found[expr] = sign
         if isinstance(expr, sp.Abs):
@@ -280,7 +280,7 @@ def _extremum(expr: sp.Expr, known: dict[sp.Basic, Value]) -> Value:
     }
     wanted = 1 if isinstance(expr, sp.Max) else -1
 
-    def evaluate(x: Any, found: Branches) -> Any:
+    def evaluate(x: Any, found: _Branches) -> Any:
         best = 0
         for j in range(1, len(values)):
             gap = gaps[best, j]
@@ -295,7 +295,7 @@ def _extremum(expr: sp.Expr, known: dict[sp.Basic, Value]) -> Value:
 def _piecewise(expr: sp.Expr, known: dict[sp.Basic, Value]) -> Value:
     branches = [(_compiled(value, known), _decision(condition, known)) for value, condition in expr.args]
 
-    def evaluate(x: Any, found: Branches) -> Any:
+    def evaluate(x: Any, found: _Branches) -> Any:
         for i, (value, holds) in enumerate(branches):
             if holds(x, found):
                 found[expr] = i
@@ -305,7 +305,7 @@ def _piecewise(expr: sp.Expr, known: dict[sp.Basic, Value]) -> Value:
     return evaluate
 
 
-def _decision(condition: Any, known: dict[sp.Basic, Value]) -> Callable[[Any, Branches], bool]:
+def _decision(condition: Any, known: dict[sp.Basic, Value]) -> Callable[[Any, _Branches], bool]:
     if condition in (sp.true, sp.false):
         return lambda x, found: bool(condition)
     if isinstance(condition, sp.And | sp.Or | sp.Not | sp.ITE):

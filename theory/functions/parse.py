@@ -30,9 +30,9 @@ MAX_LENGTH = 2000  # characters of an expression
 MAX_NUMBER = 400  # characters of a number
 MAX_EXPONENT = 1200  # of ten
 MAX_DEPTH = 60  # levels of nesting (chains of + - * / count once)
-MAX_INNER = 250  # terms of an argument that is no polynomial: SymPy compares them with one another
-MAX_TANH = 6  # levels of tanh (also within sigmoid, silu, mish): SymPy takes three times as long for each
-MAX_TANH_OPERATIONS = 12  # of an argument with that many levels
+_MAX_INNER = 250  # terms of an argument that is no polynomial: SymPy compares them with one another
+_MAX_TANH = 6  # levels of tanh (also within sigmoid, silu, mish): SymPy takes three times as long for each
+_MAX_TANH_OPERATIONS = 12  # of an argument with that many levels
 MAX_KINKED = 32  # occurrences of Abs, sign, Heaviside, Piecewise, and arguments of Max, Min beyond the first
 _GUARD_BITS = 64  # of the balls that guards look at
 _MAX_EXP_ARGUMENT = 10**6  # constants under exp, sinh, cosh
@@ -545,16 +545,16 @@ class _Reader:
 
     def comparable(self, name: str, value: sp.Expr) -> sp.Expr:
         """The value, if it may be subtracted from others."""
-        if value.is_Add and len(value.args) > MAX_INNER and not value.is_polynomial(z):
-            raise self.refusal(f"an argument of {name} is too long a sum", f"use at most {MAX_INNER} terms")
+        if value.is_Add and len(value.args) > _MAX_INNER and not value.is_polynomial(z):
+            raise self.refusal(f"an argument of {name} is too long a sum", f"use at most {_MAX_INNER} terms")
         return value
 
     def check_argument(self, name: str, value: sp.Expr) -> None:
-        if not value.is_polynomial(z) and (_longest_sum(value) > MAX_INNER or measure(value).terms > MAX_INNER):
-            raise self.refusal(f"the argument of {name} is too long a sum", f"use at most {MAX_INNER} terms")
+        if not value.is_polynomial(z) and (_longest_sum(value) > _MAX_INNER or measure(value).terms > _MAX_INNER):
+            raise self.refusal(f"the argument of {name} is too long a sum", f"use at most {_MAX_INNER} terms")
         # SymPy asks of every tanh whether its argument is real, and of that again: the longer the innermost argument,
         # the fewer levels it answers about in time.
-        most = MAX_TANH if value.count_ops() <= MAX_TANH_OPERATIONS else 2
+        most = _MAX_TANH if value.count_ops() <= _MAX_TANH_OPERATIONS else 2
         if _levels(value, sp.tanh, {}) >= most:
             raise self.refusal("too many tanh inside one another", f"nest at most {most} levels")
 

@@ -20,7 +20,7 @@ from bulkedge.theory.numbers import ball
 from bulkedge.theory.numbers.errors import InputError, PrecisionError
 from bulkedge.theory.numbers.symbols import z
 
-MAX_ADDENDS = 250  # up to which a product of sums is multiplied out
+_MAX_ADDENDS = 250  # up to which a product of sums is multiplied out
 _INTEGRABLE = Fraction(1, 2)  # exp(c2 z^2) phi(z) is integrable iff c2 is below
 NONSMOOTH = (sp.Max, sp.Min, sp.Abs, sp.sign, sp.Heaviside, sp.Piecewise)
 
@@ -52,7 +52,7 @@ def tidy(expr: sp.Expr) -> sp.Expr:
     if expr.is_polynomial(z):
         return multiplied_out(expr)
     try:
-        if measure(expr).terms > MAX_ADDENDS or any(long_power(p) for p in expr.atoms(sp.Pow)):
+        if measure(expr).terms > _MAX_ADDENDS or any(long_power(p) for p in expr.atoms(sp.Pow)):
             return expr  # multiplied out it would cancel, and be slow
     except SizeError:
         return expr

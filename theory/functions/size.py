@@ -11,7 +11,7 @@ import sympy as sp
 MAX_DEGREE = 1000
 MAX_TERMS = 1001  # a polynomial of the largest degree
 MAX_BITS = 8192  # of one number; below Python's limit of 4300 digits for printing
-MAX_COEFFICIENT_BITS = 20_000  # of a coefficient after expansion
+_MAX_COEFFICIENT_BITS = 20_000  # of a coefficient after expansion
 _MAX_DENOMINATOR = 10**18  # of an exponent of z
 _MAX_ROOT_BITS = 512  # of a number under a root, which SymPy tries to factor
 
@@ -35,7 +35,7 @@ class Size:
             raise SizeError(f"a degree of {_short(self.degree)} is above {MAX_DEGREE}")
         if self.terms > MAX_TERMS:
             raise SizeError(f"expanded it may have more than {MAX_TERMS} terms")
-        if self.bits > MAX_COEFFICIENT_BITS:
+        if self.bits > _MAX_COEFFICIENT_BITS:
             raise SizeError("its coefficients are too long")
         return self
 

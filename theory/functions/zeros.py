@@ -22,14 +22,14 @@ from bulkedge.theory.numbers import ball
 from bulkedge.theory.numbers.errors import InputError
 from bulkedge.theory.numbers.symbols import z
 
-MAX_FACTORED = 60
-MAX_IRRATIONAL = 8  # degree with irrational coefficients, beyond which only pure powers are solved
-MAX_NORM = 64  # degree of the rational polynomial that has the roots of one with algebraic coefficients
+_MAX_FACTORED = 60
+_MAX_IRRATIONAL = 8  # degree with irrational coefficients, beyond which only pure powers are solved
+_MAX_NORM = 64  # degree of the rational polynomial that has the roots of one with algebraic coefficients
 _MAX_SIMPLIFIED = 100  # operations of a constant
 _SEPARATION_BITS = (128, 512, 2048)  # at which roots are told apart
 
 _x = sp.Symbol("x")
-z_of_level = sp.Symbol("t", real=True)  # what a monotone function of z is called inside a polynomial
+_z_of_level = sp.Symbol("t", real=True)  # what a monotone function of z is called inside a polynomial
 
 # Strictly increasing functions and their inverses: h(u) = c iff u = inverse(c).
 _INVERSE = {
@@ -99,8 +99,8 @@ def _zeros(g: sp.Expr, lower: sp.Expr, upper: sp.Expr, argument: str) -> list[sp
     if bottom != 1 and top.has(z) and top != g:
         return real_zeros(top, lower, upper, argument)
     heads = [f for f in g.atoms(*_INVERSE) if f.has(z)]
-    if len(heads) == 1 and not (t := g.xreplace({heads[0]: z_of_level})).has(z) and t.is_polynomial(z_of_level):
-        levels = real_zeros(t.xreplace({z_of_level: z}), -sp.oo, sp.oo, argument)
+    if len(heads) == 1 and not (t := g.xreplace({heads[0]: _z_of_level})).has(z) and t.is_polynomial(_z_of_level):
+        levels = real_zeros(t.xreplace({_z_of_level: z}), -sp.oo, sp.oo, argument)
         return [r for level in levels for r in _level(heads[0], level, lower, upper, argument)]
     raise _not_found(g, argument)
 
@@ -169,7 +169,7 @@ def _not_found(g: sp.Expr, argument: str) -> InputError:
 
 def long_power(power: sp.Pow) -> bool:
     """A power of a sum that SymPy would multiply out term by term, also in a denominator."""
-    return bool(power.exp.is_Integer and abs(power.exp) > MAX_FACTORED and power.base.is_Add)
+    return bool(power.exp.is_Integer and abs(power.exp) > _MAX_FACTORED and power.base.is_Add)
 
 
 def _polynomial_zeros(g: sp.Expr, argument: str) -> list[sp.Expr]:
@@ -180,9 +180,11 @@ def _polynomial_zeros(g: sp.Expr, argument: str) -> list[sp.Expr]:
         a, b = poly.all_coeffs()
         return [-b / a]
     (power,), poly = poly.terms_gcd()
-    if poly.degree() > MAX_FACTORED:
+    if poly.degree() > _MAX_FACTORED:
         raise InputError(
-            argument, f"a break point is a root of a polynomial of degree {poly.degree()}", f"stay below {MAX_FACTORED}"
+            argument,
+            f"a break point is a root of a polynomial of degree {poly.degree()}",
+            f"stay below {_MAX_FACTORED}",
         )
     roots: list[sp.Expr] = [sp.S.Zero] if power else []
     for factor, _ in poly.factor_list()[1]:
@@ -232,11 +234,11 @@ def _irrational_zeros(poly: sp.Poly, argument: str) -> list[sp.Expr]:
         return roots + _quadratic_zeros(*coefficients)
     if all(c == 0 for c in coefficients[1:-1]):
         return roots + _pure_power_roots(coefficients[0], degree, _short(coefficients[-1]))
-    if degree > MAX_IRRATIONAL:
+    if degree > _MAX_IRRATIONAL:
         raise InputError(
             argument,
             f"a break point is a root of a polynomial of degree {degree} with irrational coefficients",
-            f"use rational coefficients, or a degree of at most {MAX_IRRATIONAL}",
+            f"use rational coefficients, or a degree of at most {_MAX_IRRATIONAL}",
         )
     return roots + _algebraic_zeros(sp.Poly(coefficients, z), argument)
 
@@ -278,9 +280,9 @@ def _algebraic_zeros(poly: sp.Poly, argument: str) -> list[sp.Expr]:
         )
     over = over.sqf_part()
     norm = over.norm() if over.domain.is_Algebraic else over
-    if norm.degree() > MAX_NORM:
+    if norm.degree() > _MAX_NORM:
         raise InputError(
-            argument, f"a root of {brief(poly.as_expr())} has degree {norm.degree()}", f"stay below {MAX_NORM}"
+            argument, f"a root of {brief(poly.as_expr())} has degree {norm.degree()}", f"stay below {_MAX_NORM}"
         )
     candidates = [r for factor, _ in norm.factor_list()[1] for r in _roots_of_irreducible(factor)]
     for bits in _SEPARATION_BITS:

@@ -27,9 +27,9 @@ from bulkedge.theory.functions.pieces import Piece
 from bulkedge.theory.numbers import ball
 from bulkedge.theory.numbers.symbols import z
 
-ELLIPSES = (1.6, 2.0, 2.7, 3.6, 5.0, 8.0, 14.0)  # rho, all tried
+_ELLIPSES = (1.6, 2.0, 2.7, 3.6, 5.0, 8.0, 14.0)  # rho, all tried
 MAX_PANELS = 600
-STEEPEST = Fraction(1, 5)  # of the growth e^(c2 z^2): beyond, Cramer's bound leaves too little of the weight
+_STEEPEST = Fraction(1, 5)  # of the growth e^(c2 z^2): beyond, Cramer's bound leaves too little of the weight
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ def _cut(piece: Piece, degree: int, log_share: float, start: float) -> tuple[flo
     the integral is at most e^h(R)/|h'(R)|. Where x >= 2 sqrt(degree), |He_k(x)| <= x^k as well: all zeros lie below.
     """
     g = piece.growth
-    if g.c2 > STEEPEST:
+    if g.c2 > _STEEPEST:
         raise UnresolvedError
     c0, c1, c2 = ball.rational(g.c0), ball.rational(g.c1), ball.rational(g.c2)
 
@@ -154,7 +154,7 @@ def panels(f: Any, lower: Any, upper: Any, others: Callable[[Any, Any], Any], lo
     while waiting:
         a, b = waiting.pop()
         middle, half = (a + b) / 2, (b - a) / 2
-        count = min(_needed(f, middle, half, rho, others, log_share) for rho in ELLIPSES)
+        count = min(_needed(f, middle, half, rho, others, log_share) for rho in _ELLIPSES)
         if count <= most:
             yield Panel(middle, half, min(1 << max(3, math.ceil(math.log2(count))), most), f)  # few different rules
             made += 1

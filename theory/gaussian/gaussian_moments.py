@@ -26,7 +26,7 @@ from bulkedge.theory.functions.nonlinearity import Nonlinearity
 from bulkedge.theory.gaussian.bivariate import normal_density
 from bulkedge.theory.gaussian.gaussian_terms import Term, parts
 
-Combination = dict[sp.Expr, sp.Expr]  # transcendental basis element -> coefficient (rational wherever possible)
+_Combination = dict[sp.Expr, sp.Expr]  # transcendental basis element -> coefficient (rational wherever possible)
 
 _ROOT_2PI = sp.sqrt(2 * sp.pi)
 
@@ -43,13 +43,13 @@ def _reduce(x: sp.Expr) -> sp.Expr:
     return x if x.is_Rational else sp.expand(x)
 
 
-def _add(target: Combination, basis: sp.Expr, coefficient: sp.Expr) -> None:
+def _add(target: _Combination, basis: sp.Expr, coefficient: sp.Expr) -> None:
     if coefficient != 0:
         target[basis] = _reduce(target.get(basis, sp.S.Zero) + coefficient)
 
 
-def _scaled_sum(*weighted: tuple[sp.Expr, Combination]) -> Combination:
-    total: Combination = {}
+def _scaled_sum(*weighted: tuple[sp.Expr, _Combination]) -> _Combination:
+    total: _Combination = {}
     for weight, combination in weighted:
         if weight != 0:
             for basis, coefficient in combination.items():
@@ -68,7 +68,7 @@ def _wave_moments(q: sp.Expr, s: sp.Expr, w: sp.Expr, degree: int) -> list[tuple
     return pairs[: degree + 1]
 
 
-def _base_moments(term: Term, degree: int) -> list[Combination]:
+def _base_moments(term: Term, degree: int) -> list[_Combination]:
     """Moments k = 0..degree of the term without its power of z."""
     d = 1 + 2 * term.q
     prefactor = sp.exp((term.s**2 - term.w**2) / (2 * d)) / sp.sqrt(d)
@@ -78,9 +78,9 @@ def _base_moments(term: Term, degree: int) -> list[Combination]:
         return _interval_moments(term, degree)
     angle = term.s * term.w / d
     c, i = prefactor * sp.cos(angle), prefactor * sp.sin(angle)
-    result: list[Combination] = []
+    result: list[_Combination] = []
     for x, y in _wave_moments(term.q, term.s, term.w, degree):
-        combination: Combination = {}
+        combination: _Combination = {}
         _add(combination, c, _reduce(term.re * x - term.im * y))
         if angle != 0:
             _add(combination, i, _reduce(-term.re * y - term.im * x))
@@ -88,10 +88,10 @@ def _base_moments(term: Term, degree: int) -> list[Combination]:
     return result
 
 
-def _interval_moments(term: Term, degree: int) -> list[Combination]:
+def _interval_moments(term: Term, degree: int) -> list[_Combination]:
     q, s, d = term.q, term.s, 1 + 2 * term.q
     prefactor = sp.exp(s**2 / (2 * d)) / sp.sqrt(d)
-    first: Combination = {}
+    first: _Combination = {}
     ends: list[tuple[sp.Expr, sp.Expr, list[sp.Expr]]] = []  # (sign of [F He_k phi], basis, He_k values)
     for end, sign in ((term.upper, 1), (term.lower, -1)):
         if end.is_infinite:
@@ -102,7 +102,7 @@ def _interval_moments(term: Term, degree: int) -> list[Combination]:
         ends.append((sp.Integer(sign), density, hermite_values(end, degree)))
     result = [first]
     for k in range(degree):
-        boundary: Combination = {}
+        boundary: _Combination = {}
         for sign, density, values in ends:
             _add(boundary, density, _reduce(-sign * values[k] / d))
         previous = result[k - 1] if k else {}
@@ -112,9 +112,9 @@ def _interval_moments(term: Term, degree: int) -> list[Combination]:
 
 def _erf_moments(
     q: sp.Expr, s: sp.Expr, erfs: tuple[tuple[sp.Expr, sp.Expr], ...], weight: sp.Expr, degree: int
-) -> list[Combination]:
+) -> list[_Combination]:
     d = 1 + 2 * q
-    sources: list[list[Combination]] = []
+    sources: list[list[_Combination]] = []
     for i, (a, b) in enumerate(erfs):
         others = erfs[:i] + erfs[i + 1 :]
         scale = 2 * a * sp.exp(-(b**2)) / sp.sqrt(sp.pi)
@@ -128,7 +128,7 @@ def _erf_moments(
             sources.append(
                 [{k * basis: _reduce(2 * a * v) for k, v in c.items()} for c in _base_moments(gauss, degree)]
             )
-    first: Combination = {}
+    first: _Combination = {}
     if len(erfs) == 1:
         ((a, b),) = erfs
         value = sp.erf((a * s / d + b) / sp.sqrt(1 + 2 * a**2 / d))
@@ -145,7 +145,7 @@ def _erf_moments(
     return [_scaled_sum((weight, c)) for c in result]
 
 
-def _term_moments(term: Term, degree: int) -> list[Combination]:
+def _term_moments(term: Term, degree: int) -> list[_Combination]:
     values = _base_moments(term, degree + term.n)
     for step in range(term.n, 0, -1):
         values = [
@@ -160,7 +160,7 @@ def half_moment(p: sp.Expr) -> sp.Expr:
     return 2 ** (p / 2 - 1) * sp.gamma((p + 1) / 2) / sp.sqrt(sp.pi)
 
 
-def _power_moments(term: Term, degree: int) -> list[Combination]:
+def _power_moments(term: Term, degree: int) -> list[_Combination]:
     """A real power of |z| on a half line: He_k (d/dz by parts) takes k from the exponent, two at a time."""
     p = term.n + term.power
     basis = half_moment(p), half_moment(p + 1)
@@ -173,7 +173,7 @@ def _power_moments(term: Term, degree: int) -> list[Combination]:
 
 def _polynomial_moments(
     lower: sp.Expr, upper: sp.Expr, coefficients: dict[int, sp.Expr], degree: int
-) -> list[Combination]:
+) -> list[_Combination]:
     """A polynomial p on an interval, k times by parts: E_k = E[p^(k)] - sum_{i<k} [p^(i) He_{k-1-i} phi].
 
     E[z^n] = (n-1) E[z^{n-2}] - [z^{n-1} phi]. The cost is that of one pass over the coefficients for each k.
@@ -181,7 +181,7 @@ def _polynomial_moments(
     if lower.is_infinite and upper.is_infinite and all(c.is_Rational for c in coefficients.values()):
         return _line_moments(coefficients, degree)
     top = max(coefficients)
-    mass: Combination = {}
+    mass: _Combination = {}
     ends: list[tuple[sp.Expr, sp.Expr, list[sp.Expr], list[sp.Expr], list[sp.Expr]]] = []
     for end, sign in ((upper, sp.S.One), (lower, -sp.S.One)):
         if end.is_infinite:
@@ -196,7 +196,7 @@ def _polynomial_moments(
     even = [sp.S.One]
     for n in range(2, top + 1, 2):
         even.append(even[-1] * (n - 1))
-    result: list[Combination] = []
+    result: list[_Combination] = []
     for k in range(degree + 1):
         weights = {n - k: c * sp.ff(n, k) for n, c in coefficients.items() if n >= k}
         total = _scaled_sum((sp.Add(*(c * even[n // 2] for n, c in weights.items() if n % 2 == 0)), mass))
@@ -208,7 +208,7 @@ def _polynomial_moments(
     return result
 
 
-def _line_moments(coefficients: dict[int, sp.Expr], degree: int) -> list[Combination]:
+def _line_moments(coefficients: dict[int, sp.Expr], degree: int) -> list[_Combination]:
     """The same on the whole line with rational coefficients, in integers: E[z^n He_k] = n!/(2^m m!), m = (n - k)/2."""
     whole = math.lcm(*(int(c.q) for c in coefficients.values()))
     # What is carried from k to k + 2 is each power's part: it is multiplied by 2 m.
@@ -216,7 +216,7 @@ def _line_moments(coefficients: dict[int, sp.Expr], degree: int) -> list[Combina
     for n, c in coefficients.items():
         m = n // 2
         carried[n % 2][n] = fmpz(int(c.p) * (whole // int(c.q)) * (math.factorial(n) // (2**m * math.factorial(m))))
-    result: list[Combination] = []
+    result: list[_Combination] = []
     for k in range(degree + 1):
         terms = carried[k % 2]
         total = int(sum(terms.values(), fmpz(0)))
@@ -242,9 +242,9 @@ def _taylor(coefficients: dict[int, sp.Expr], at: sp.Expr, degree: int) -> list[
 @functools.lru_cache(maxsize=512)
 def closed_moments(f: Nonlinearity, degree: int) -> tuple[sp.Expr, ...]:
     """E[. He_k] of the closed addends and of the deltas, k = 0..degree."""
-    totals: list[Combination] = [{} for _ in range(degree + 1)]
+    totals: list[_Combination] = [{} for _ in range(degree + 1)]
     polynomials: dict[tuple[sp.Expr, sp.Expr], dict[int, sp.Expr]] = {}
-    found: list[list[Combination]] = []
+    found: list[list[_Combination]] = []
     for term in parts(f).terms:
         if term.is_polynomial:
             on_interval = polynomials.setdefault((term.lower, term.upper), {})

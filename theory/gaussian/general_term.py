@@ -22,7 +22,7 @@ from bulkedge.theory.gaussian.gaussian import Term, moments, parts
 from bulkedge.theory.numbers.symbols import k, z
 
 MAX_POWER = 60
-MAX_RAISED = 8
+_MAX_RAISED = 8
 _i = sp.Symbol("i", integer=True, nonnegative=True)
 
 
@@ -198,7 +198,7 @@ def general_moment(f: Nonlinearity) -> sp.Expr | None:
     beyond 60 (beyond 8 times an exponential, a wave or an erf) have a formula too long to be of use: None.
     Source: H1.
     """
-    if parts(f).rest is not None or any(t.n > (MAX_POWER if t.is_polynomial else MAX_RAISED) for t in parts(f).terms):
+    if parts(f).rest is not None or any(t.n > (MAX_POWER if t.is_polynomial else _MAX_RAISED) for t in parts(f).terms):
         return None
     total = _piecewise_polynomial(f)
     for term in parts(f).terms:

@@ -31,10 +31,10 @@ from bulkedge.theory.numbers.enclosure import Enclosure
 from bulkedge.theory.numbers.errors import InputError, PrecisionError
 from bulkedge.theory.numbers.symbols import z
 
-HIGHEST = 4  # orders k looked at
+_HIGHEST = 4  # orders k looked at
 POWERS = 6  # powers of the label tried
-REACH, CELLS, DEPTH = 8, 64, 18  # |z| <= REACH in CELLS cells, halved DEPTH times where the level is crossed
-LEVELS = 12
+REACH, CELLS, _DEPTH = 8, 64, 18  # |z| <= REACH in CELLS cells, halved DEPTH times where the level is crossed
+_LEVELS = 12
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ def generative_exponent(g: Nonlinearity) -> Generative | None:
     if g.degree == 0:
         return None
     shown = True
-    for k in range(1, HIGHEST + 1):
+    for k in range(1, _HIGHEST + 1):
         if excluded(g, k):
             continue
         witness = _power_witness(g, k) or _level_witness(g, k)
@@ -94,7 +94,7 @@ def level_moment(g: Nonlinearity, k: int, level: Fraction) -> Enclosure:
             side = _side(pieces, a, b, c)
             if side > 0:
                 total += _primitive(k, b) - _primitive(k, a)
-            elif side == 0 and depth < DEPTH:
+            elif side == 0 and depth < _DEPTH:
                 middle = (a + b) / 2
                 cells += [(a, middle, depth + 1), (middle, b, depth + 1)]
             elif side == 0:
@@ -170,7 +170,7 @@ def _levels(g: Nonlinearity) -> list[Fraction]:
                 values.add(ball.fraction(value.mid()))
     ordered = sorted(values)
     between = [(a + b) / 2 for a, b in itertools.pairwise(ordered) if b - a > Fraction(1, 10**9)]
-    return between[:: max(1, len(between) // LEVELS)]
+    return between[:: max(1, len(between) // _LEVELS)]
 
 
 def _steps(g: Nonlinearity) -> list[sp.Expr] | None:

@@ -31,10 +31,10 @@ from bulkedge.theory.numbers.symbols import k as k_symbol
 from bulkedge.theory.numbers.symbols import rho, z1, z2
 
 # Above this degree the exact recurrence is left for the general term, evaluated in balls.
-EXACT_DEGREE = 2000
+_EXACT_DEGREE = 2000
 
 
-def check_convention(convention: str) -> str:
+def _check_convention(convention: str) -> str:
     """Return the convention's name if it is one, else raise InputError."""
     return choice(convention, "convention", CONVENTIONS)
 
@@ -50,7 +50,7 @@ def check_degree(degree: int, argument: str = "degree", maximum: int | None = No
 
 def normalisation(convention: str, k: sp.Expr = k_symbol) -> sp.Expr:
     """The factor that turns E[f He_k] into the coefficient: 1/sqrt(k!), 1/k! or 1."""
-    check_convention(convention)
+    _check_convention(convention)
     power = {"orthonormal": sp.Rational(1, 2), "probabilist": sp.S.One, "moment": sp.S.Zero}[convention]
     if convention == "orthonormal" and k.is_Integer:
         return _inverse_root_of_factorial(int(k))
@@ -90,11 +90,11 @@ def coefficient(f: Nonlinearity, k: int, convention: str = "orthonormal", digits
     """
     check_degree(k, "k")
     check_digits(digits, GUARD_DIGITS // 2)
-    factor = normalisation(convention, sp.Integer(k)) if k <= EXACT_DEGREE else None
+    factor = normalisation(convention, sp.Integer(k)) if k <= _EXACT_DEGREE else None
     if factor is None:
         general = general_term(f, convention)
         if general is None:
-            raise InputError("k", f"{k} is beyond {EXACT_DEGREE} and no general term is known", "lower k")
+            raise InputError("k", f"{k} is beyond {_EXACT_DEGREE} and no general term is known", "lower k")
         return Coefficient(k, None, ball.enclose_expr(general, digits, {k_symbol: sp.Integer(k)}))
     value = moment(f, k)
     if value is not None:

@@ -40,7 +40,7 @@ class Panel:
 
 
 @dataclass(frozen=True)
-class Sampled:
+class _Sampled:
     """A function on the line, cut at |x| <= radius: panels, nodes x, weight * value at the nodes."""
 
     panels: tuple[Panel, ...]
@@ -227,7 +227,7 @@ def _rule_error(panels: list[list[Panel]], radii: list[float], s2: Any, order: i
     return total
 
 
-def _sample(panels: list[Panel], radius: float, rule: list[tuple[Any, Any]]) -> Sampled:
+def _sample(panels: list[Panel], radius: float, rule: list[tuple[Any, Any]]) -> _Sampled:
     nodes: list[Any] = []
     weighted: list[Any] = []
     for p in panels:
@@ -236,10 +236,10 @@ def _sample(panels: list[Panel], radius: float, rule: list[tuple[Any, Any]]) -> 
             value = p.function if isinstance(p.function, acb) else p.function(acb(x), False)
             nodes.append(x)
             weighted.append(value.real * weight * p.half)
-    return Sampled(tuple(panels), radius, nodes, weighted, rule)
+    return _Sampled(tuple(panels), radius, nodes, weighted, rule)
 
 
-def _sum(f: Sampled, g: Sampled, rho: Any, s2: Any, log_tolerance: float) -> Any:
+def _sum(f: _Sampled, g: _Sampled, rho: Any, s2: Any, log_tolerance: float) -> Any:
     """sum_ij of weighted values times the density, leaving out (and bounding) panels where the density is negligible.
 
     With nodes x = c + h r_a and y = C + H r_b, D = C - rho c and e_ab = H r_b - rho h r_a,

@@ -27,7 +27,7 @@ _RATE = 16.0  # of an N-point rule with the ellipse of parameter 4
 _MAX_RECTANGLES = 3000
 _PARTS = 4
 
-Integrand = Callable[[Any, Any, bool], Any]
+_Integrand = Callable[[Any, Any, bool], Any]
 
 
 def integral(f: Nonlinearity, g: Nonlinearity, correlation: sp.Expr, digits: int) -> Any:
@@ -89,7 +89,7 @@ def _value(function: Any, x: Any, analytic: bool) -> Any:
     return function if isinstance(function, acb) else function(x, analytic)
 
 
-def _smooth(f: Any, g: Any, c: Any, e: Any) -> Integrand:
+def _smooth(f: Any, g: Any, c: Any, e: Any) -> _Integrand:
     """f(c a + e b) g(c a - e b) exp(-(a^2 + b^2)/2)/(2 pi)."""
     front = 1 / (2 * arb.pi())
 
@@ -100,7 +100,7 @@ def _smooth(f: Any, g: Any, c: Any, e: Any) -> Integrand:
     return integrand
 
 
-def _triangles(f: Nonlinearity, g: Nonlinearity, kink: Any, c: Any, e: Any, strip: Any) -> list[Integrand]:
+def _triangles(f: Nonlinearity, g: Nonlinearity, kink: Any, c: Any, e: Any, strip: Any) -> list[_Integrand]:
     """The four triangles around a kink in (s, tau), s from 0 to L and tau from -1 to 1; Jacobian s e/c.
 
     Right and left: A = +-s, b = s tau, both arguments on one side of T. Upper and lower: b = +-s, A = s tau, on two.
@@ -108,7 +108,7 @@ def _triangles(f: Nonlinearity, g: Nonlinearity, kink: Any, c: Any, e: Any, stri
     front = e / (2 * arb.pi() * c)
     sides = {h: (_piece(h, kink - strip / 2), _piece(h, kink + strip / 2)) for h in (f, g)}
 
-    def integrand(side: int, turned: bool) -> Integrand:
+    def integrand(side: int, turned: bool) -> _Integrand:
         first = sides[f][1 if side > 0 else 0]
         second = sides[g][1 if (side > 0) != turned else 0]
 
@@ -164,7 +164,7 @@ class _Work:
         self.tolerance = tolerance / 256
         self.rectangles = 0
 
-    def integrate(self, integrand: Integrand, x0: Any, x1: Any, y0: Any, y1: Any) -> Any:
+    def integrate(self, integrand: _Integrand, x0: Any, x1: Any, y0: Any, y1: Any) -> Any:
         """The integral over a rectangle, its error included."""
         total = arb(0)
         # Panels of half width about one; the Gaussian weights vary on that scale.
@@ -185,14 +185,14 @@ class _Work:
                 todo += [(xa, xb, ya, middle), (xa, xb, middle, yb)]
         return total
 
-    def _errors(self, integrand: Integrand, xa: Any, xb: Any, ya: Any, yb: Any) -> tuple[Any, Any]:
+    def _errors(self, integrand: _Integrand, xa: Any, xb: Any, ya: Any, yb: Any) -> tuple[Any, Any]:
         """The rule's error in x and in y: half * factor * bound on the ellipse, times the other side's length."""
         across = self._bound(lambda x, y, flag: integrand(x, y, flag), xa, xb, ya, yb)
         along = self._bound(lambda y, x, flag: integrand(x, y, flag), ya, yb, xa, xb)
         area = (xb - xa) * (yb - ya) / 2 * self.factor
         return (None if across is None else area * across, None if along is None else area * along)
 
-    def _bound(self, integrand: Integrand, low: Any, high: Any, other_low: Any, other_high: Any) -> Any:
+    def _bound(self, integrand: _Integrand, low: Any, high: Any, other_low: Any, other_high: Any) -> Any:
         """A bound for the first variable in the ellipse around its interval and the second in its own interval."""
         centre, half = (low + high) / 2, (high - low) / 2
         tall = (half * arb(SEMI_MINOR)).upper()
@@ -208,7 +208,7 @@ class _Work:
                 largest = largest.max(size.upper())
         return largest
 
-    def _rule(self, integrand: Integrand, xa: Any, xb: Any, ya: Any, yb: Any) -> Any:
+    def _rule(self, integrand: _Integrand, xa: Any, xb: Any, ya: Any, yb: Any) -> Any:
         cx, hx, cy, hy = (xa + xb) / 2, (xb - xa) / 2, (ya + yb) / 2, (yb - ya) / 2
         ys = [(acb(cy + hy * root), weight) for root, weight in self.rule]
         total = arb(0)

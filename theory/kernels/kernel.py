@@ -33,7 +33,7 @@ from bulkedge.theory.numbers.symbols import k, q11, q12, q22, rho, z, z1, z2
 # 1 - rho, the distance from perfect correlation.
 e = sp.Symbol("e", positive=True)
 
-GUARD_RHO, GUARD_DEGREE, GUARD_DIGITS = Fraction(2, 5), 8, 8  # of `agrees`
+_GUARD_RHO, _GUARD_DEGREE, GUARD_DIGITS = Fraction(2, 5), 8, 8  # of `agrees`
 
 LONG = 12  # the total degree of two polynomials beyond which their kernel is not multiplied out
 UNIT = {q11: sp.Integer(1), q22: sp.Integer(1), q12: rho}
@@ -120,18 +120,18 @@ def agrees(closed: sp.Expr, f: Nonlinearity, g: Nonlinearity) -> bool:
     Valid for: f and g without deltas.  Source: K1.
     """
     total = Enclosure(Fraction(0), Fraction(0), "exact")
-    for n in range(GUARD_DEGREE + 1):
+    for n in range(_GUARD_DEGREE + 1):
         x, y = (_rough_moment(h, n) for h in (f, g))
-        total = total + x * y * Enclosure(GUARD_RHO**n / factorial(n), Fraction(0), "exact")
+        total = total + x * y * Enclosure(_GUARD_RHO**n / factorial(n), Fraction(0), "exact")
     # E f^2 E g^2, the errors covered by the factors.
     squares = 4 * prod(best_enclosure(product(h, h), GUARD_DIGITS).value for h in (f, g))
     with ball.precision(120):
-        value = ball.constant(closed.subs(UNIT).subs(rho, sp.Rational(GUARD_RHO)))
+        value = ball.constant(closed.subs(UNIT).subs(rho, sp.Rational(_GUARD_RHO)))
         if not value.is_finite():
             return True  # 0/0 at this point: nothing can be said
         found = ball.to_enclosure(value)
     gap = abs(found.value - total.value) - found.error - total.error
-    return gap <= 0 or gap**2 <= GUARD_RHO ** (2 * GUARD_DEGREE + 2) * squares
+    return gap <= 0 or gap**2 <= _GUARD_RHO ** (2 * _GUARD_DEGREE + 2) * squares
 
 
 def _rough_moment(f: Nonlinearity, n: int) -> Enclosure:

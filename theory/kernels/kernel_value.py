@@ -32,13 +32,13 @@ from bulkedge.theory.numbers.symbols import z
 
 # The series is preferred while this many terms suffice; a further one costs as much as many nodes of the plane's rule.
 SERIES_TERMS = 24
-LAST_RESORT_TERMS = 60
+_LAST_RESORT_TERMS = 60
 # Next to rho = +-1 the plane's panels would shrink like sqrt(1 - rho^2); its rotated form does not mind.
-ROTATED_DISTANCE = 2e-3
+_ROTATED_DISTANCE = 2e-3
 # Taylor at rho = +-1 within this distance: few derivatives of the function are needed.
-TAYLOR_DISTANCE = 1e-3
+_TAYLOR_DISTANCE = 1e-3
 # Below this distance of rho^2 from one a closed form with Phi2 is left for the enclosures.
-PHI2_DISTANCE = sp.Rational(1, 10**30)
+_PHI2_DISTANCE = sp.Rational(1, 10**30)
 _ZERO = Enclosure(Fraction(0), Fraction(0), "exact")
 
 
@@ -82,7 +82,7 @@ def value(
         return _expectation(product(scaled(f, sp.sqrt(q11)), scaled(g, root * sp.sqrt(q11))), digits)
     closed = dual(f, g)
     # Phi2's integral needs twice the digits of 1 - rho^2; next to one the rotated plane does not mind.
-    if closed is not None and not (closed.has(Phi2) and 1 - q12**2 / (q11 * q22) < PHI2_DISTANCE):
+    if closed is not None and not (closed.has(Phi2) and 1 - q12**2 / (q11 * q22) < _PHI2_DISTANCE):
         try:
             return _constant(closed.subs({s11: q11, s12: q12, s22: q22}), digits)
         except InputError as error:
@@ -203,7 +203,7 @@ def without_closed_form(f: Nonlinearity, g: Nonlinearity, rho: sp.Expr, digits: 
     if f.parity * g.parity == -1:
         return _ZERO
     size = abs(ball.enclose_expr(rho, 10).value)
-    terms = math.ceil((digits + 1) * math.log(10) / -math.log(size)) if size < Fraction(99, 100) else LAST_RESORT_TERMS
+    terms = math.ceil((digits + 1) * math.log(10) / -math.log(size)) if size < Fraction(99, 100) else _LAST_RESORT_TERMS
     best = Enclosure(Fraction(0), Fraction(10) ** 400)
     for found in _attempts(f, g, rho, digits, terms):
         if found.error < best.error:
@@ -216,13 +216,13 @@ def without_closed_form(f: Nonlinearity, g: Nonlinearity, rho: sp.Expr, digits: 
 def _attempts(f: Nonlinearity, g: Nonlinearity, rho: sp.Expr, digits: int, terms: int) -> Iterator[Enclosure]:
     """The routes in their order, each with the enclosure it finds."""
     smooth = len(f.pieces) == len(g.pieces) == 1
-    if smooth and 1 - abs(float(rho)) < TAYLOR_DISTANCE:
+    if smooth and 1 - abs(float(rho)) < _TAYLOR_DISTANCE:
         found = _taylor(f, g, rho, digits)
         if found is not None:
             yield found
     if terms <= SERIES_TERMS:
         yield series(f, g, rho, terms, digits)
-    near = 1 - abs(float(rho)) < ROTATED_DISTANCE
+    near = 1 - abs(float(rho)) < _ROTATED_DISTANCE
     for method in (_rotated, plane.integral) if near else (plane.integral, _rotated):
         extra = digits
         try:
@@ -232,7 +232,7 @@ def _attempts(f: Nonlinearity, g: Nonlinearity, rho: sp.Expr, digits: int, terms
                 extra += 4 + max(0, digits - _digits(found))  # the value is smaller than the functions
         except (PrecisionError, OverflowError):  # OverflowError: a kink beyond the largest float
             continue
-    yield series(f, g, rho, LAST_RESORT_TERMS, digits)
+    yield series(f, g, rho, _LAST_RESORT_TERMS, digits)
 
 
 def _rotated(f: Nonlinearity, g: Nonlinearity, rho: sp.Expr, digits: int) -> Any:

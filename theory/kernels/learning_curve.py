@@ -21,7 +21,7 @@ from bulkedge.theory.numbers.symbols import kappa, lam, n, s_eps
 gamma, width = sp.symbols("gamma m", positive=True)
 degrees1, degrees2, missed, unlearnable = sp.symbols("D_1 D_2 b U", nonnegative=True)
 eigenvalue, coefficient = sp.symbols("lambda_i c_i", positive=True)
-curve, kernel_curve = sp.symbols("R_test R_kernel", real=True)
+curve, _kernel_curve = sp.symbols("R_test R_kernel", real=True)
 
 
 def share() -> sp.Expr:
@@ -34,7 +34,7 @@ def width_equation() -> sp.Eq:
     return sp.Eq(kappa, gamma * (1 - degrees1 / width))
 
 
-def sample_equation() -> sp.Eq:
+def _sample_equation() -> sp.Eq:
     """lambda = kappa (n - D_1)."""
     return sp.Eq(lam, kappa * (n - degrees1))
 
@@ -72,7 +72,7 @@ def curve_statement() -> sp.Eq:
 
 def kernel_statement() -> sp.Eq:
     """G10 for the kernel, m -> infinity."""
-    return sp.Eq(kernel_curve, kernel_risk())
+    return sp.Eq(_kernel_curve, kernel_risk())
 
 
 STATEMENTS = (

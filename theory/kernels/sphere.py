@@ -33,8 +33,8 @@ from bulkedge.theory.numbers.statement import Statement
 from bulkedge.theory.numbers.symbols import d, l, p, z
 
 MAX_DEGREE = 20_000
-MAX_INTEGRATED = 500  # where there is no closed form
-_GROUPS = (8, 32, 128, MAX_INTEGRATED)
+_MAX_INTEGRATED = 500  # where there is no closed form
+_GROUPS = (8, 32, 128, _MAX_INTEGRATED)
 _HALF = sp.Rational(1, 2)
 
 
@@ -87,7 +87,7 @@ def gaussian_weight_factor(p: int, d: sp.Expr = d) -> sp.Expr:
     return sp.Mul(*(d + 2 * i for i in range(p))) / d**p
 
 
-def homogeneous_parts(f: Nonlinearity) -> dict[tuple[int, int], sp.Expr] | None:
+def _homogeneous_parts(f: Nonlinearity) -> dict[tuple[int, int], sp.Expr] | None:
     """f as a sum of weight * (side z)_+^p, keyed by (p, side), or None: piecewise polynomial with no kink but 0."""
     if f.deltas or any(kink != 0 for kink in f.kinks):
         return None
@@ -108,7 +108,7 @@ def eta(f: Nonlinearity, radius: sp.Expr = sp.S.One) -> sp.Expr | None:
     Valid for: piecewise polynomials whose only kink is at 0 (ReLU^p, leaky ReLU, |z|, sign, step, polynomials).
     Formula: (-z)_+^p has (-1)^l times the coefficient of z_+^p. Source: K2.
     """
-    parts = homogeneous_parts(f)
+    parts = _homogeneous_parts(f)
     if parts is None:
         return None
     total = sp.Integer(0)
@@ -176,12 +176,12 @@ def eigenvalues(
         raise InputError("FUNCTION", "a delta has no values on the sphere", "give a function")
     etas: dict[int, Enclosure] = {}
     for half, parity in _halves(f):
-        parts = homogeneous_parts(half)
+        parts = _homogeneous_parts(half)
         if parts is not None:
             values = _closed(parts, dimension, degree, radius, digits)
-        elif degree > MAX_INTEGRATED:
-            problem = f"{degree} is beyond {MAX_INTEGRATED}, and {half.name} has no closed form"
-            raise InputError("degree", problem, f"give at most {MAX_INTEGRATED}")
+        elif degree > _MAX_INTEGRATED:
+            problem = f"{degree} is beyond {_MAX_INTEGRATED}, and {half.name} has no closed form"
+            raise InputError("degree", problem, f"give at most {_MAX_INTEGRATED}")
         else:
             moved = half if radius == 1 else scaled(half, radius, bounded=True)
             values = list(_integrated(moved, dimension, degree, digits))
@@ -197,16 +197,16 @@ def _halves(f: Nonlinearity) -> tuple[tuple[Nonlinearity, int], ...]:
 
     The degrees of that half are then exact, zeros among them, which no enclosure could show.
     """
-    if homogeneous_parts(f) is not None or f.parity:
+    if _homogeneous_parts(f) is not None or f.parity:
         return ((f, 0),)
     mirrored = scaled(f, sp.Integer(-1), bounded=True)
     halves = []
     for sign in (1, -1):
         half = combine(((_HALF, f), (sign * _HALF, mirrored)), f.name)
-        if homogeneous_parts(half) is None and len(half.pieces) == 1:
+        if _homogeneous_parts(half) is None and len(half.pieces) == 1:
             half = _without_disguise(half, sign)
         halves.append((half, sign))
-    if all(homogeneous_parts(half) is None for half, _ in halves):
+    if all(_homogeneous_parts(half) is None for half, _ in halves):
         return ((f, 0),)
     return tuple(halves)
 
@@ -385,7 +385,7 @@ def _angle_integral(f: Nonlinearity, dimension: int, degree: int, tolerance: Any
 def second_moment(f: Nonlinearity, dimension: int, radius: sp.Rational = sp.S.One, digits: int = 15) -> Enclosure:
     """E f(R t)^2 over the sphere, which the sum of N(d, l) eta_l^2 must equal. Source: K2 (Parseval)."""
     square = product(f, f)
-    parts = homogeneous_parts(square)
+    parts = _homogeneous_parts(square)
     if parts is not None:  # in closed form, so at any dimension: there the integrand lives on a tiny part of the circle
         return _closed(parts, check_dimension(dimension), 0, radius, digits)[0]
     moved = square if radius == 1 else scaled(square, radius, bounded=True)

@@ -19,7 +19,7 @@ _rho = sp.Function("phi", positive=True)  # the density of kappa
 
 N_ = sp.Symbol("N", integer=True, positive=True)
 S = sp.Function("S")
-Q, R_MATRIX = sp.MatrixSymbol("Q", N_, N_), sp.MatrixSymbol("R", N_, N_)
+Q, _R_MATRIX = sp.MatrixSymbol("Q", N_, N_), sp.MatrixSymbol("R", N_, N_)
 
 
 def covariance() -> sp.MatrixExpr:
@@ -30,12 +30,12 @@ def covariance() -> sp.MatrixExpr:
     """
     d1, d2, d3 = (sp.MatrixSymbol(name, N_, N_) for name in ("D_1", "D_2", "D_3"))
     mean = sp.MatrixSymbol("m", N_, 1)
-    gram = R_MATRIX.T * R_MATRIX
+    gram = _R_MATRIX.T * _R_MATRIX
     squares = sp.matrices.expressions.HadamardProduct(gram, gram)
     return d1 * gram * d1 + d3 * squares * d3 / 2 + d2 + mean * mean.T
 
 
-def trace_kernel() -> sp.Expr:
+def _trace_kernel() -> sp.Expr:
     """The symbol K(kappa, kappa') = tr(S(kappa) Q S(kappa') Q)/n of `total_risk`."""
     return sp.Function("K")(k1, k2)
 
@@ -47,7 +47,7 @@ def total_risk() -> sp.Eq:
     the total derivative F'(0) of L1, through delta, by duality: dF = E[R dv] with dv = dt - d delta/(1 + delta)^2.
     Source: L1.
     """
-    integral = sp.Integral(trace_kernel() * _T(k2) / (1 + _delta(k2)) ** 2 * _rho(k2), (k2, -sp.oo, sp.oo))
+    integral = sp.Integral(_trace_kernel() * _T(k2) / (1 + _delta(k2)) ** 2 * _rho(k2), (k2, -sp.oo, sp.oo))
     return sp.Eq(_T(k1), _R(k1) + integral)
 
 

@@ -14,7 +14,7 @@ from bulkedge.theory.numbers.symbols import mu0_star, mu2_star, s_eps, z1
 # kappa of the criterion may have either sign, unlike the effective ridge.
 slope = sp.Symbol("kappa", real=True)
 
-BOUND_FACTOR = 10  # of paper O's Theorem 7
+_BOUND_FACTOR = 10  # of paper O's Theorem 7
 
 
 def linear_floor(fits_mean: bool = True, noise: bool = False) -> sp.Expr:
@@ -76,11 +76,11 @@ def verdict(tau_low: float, tau_high: float, floor: float, tolerance: float = 0.
     theorem's bound is too large to tell; `above`: tau* >= floor (up to `tolerance`), no separation by this criterion;
     `undecided` if the interval does not decide.
     """
-    if BOUND_FACTOR * tau_high < floor:
+    if _BOUND_FACTOR * tau_high < floor:
         return "beats"
     if tau_low >= floor - tolerance:
         return "above"
-    return "vacuous" if BOUND_FACTOR * tau_low >= floor and tau_high < floor - tolerance else "undecided"
+    return "vacuous" if _BOUND_FACTOR * tau_low >= floor and tau_high < floor - tolerance else "undecided"
 
 
 STATEMENTS = (

@@ -17,14 +17,14 @@ penalty, D = sp.symbols("lambda D", nonnegative=True)
 V1_hat, V2_hat = sp.symbols("nu_1 nu_2", nonnegative=True)
 
 
-def resolvent_denominator(recorded: bool = False) -> sp.Expr:
+def _resolvent_denominator(recorded: bool = False) -> sp.Expr:
     """S(D) = lambda + (Vhat_1 D + Vhat_2)/beta; `recorded` is the form without 1/beta."""
     return penalty + (V1_hat * D + V2_hat) / (1 if recorded else beta)
 
 
 def resolvent_statement() -> sp.Eq:
     """The corrected resolvent, as an equation."""
-    return sp.Eq(sp.Function("S")(D), resolvent_denominator())
+    return sp.Eq(sp.Function("S")(D), _resolvent_denominator())
 
 
 STATEMENTS = (

@@ -63,10 +63,10 @@ def moment(order: int, ratio: sp.Expr = c, scale: sp.Expr = sigma2) -> sp.Expr:
         raise InputError("order", f"{order!r} is not the order of a moment", "give an integer >= 0")
     if order == 0:
         return sp.Integer(1)
-    return scale**order * sp.Add(*(narayana(order, j + 1) * ratio**j for j in range(order)))
+    return scale**order * sp.Add(*(_narayana(order, j + 1) * ratio**j for j in range(order)))
 
 
-def narayana(order: int, blocks: int) -> sp.Integer:
+def _narayana(order: int, blocks: int) -> sp.Integer:
     """The number of non-crossing partitions of `order` points into `blocks` blocks."""
     return sp.Integer(sp.binomial(order, blocks) * sp.binomial(order, blocks - 1) / order)
 

@@ -87,7 +87,7 @@ def silverstein_equation(population_stieltjes: sp.Expr, ratio: sp.Expr = c) -> s
     return sp.Eq(alpha + ratio * alpha * (-alpha * at - 1), w)
 
 
-def critical_points(population: Population, ratio: sp.Rational) -> tuple[sp.Expr, ...]:
+def _critical_points(population: Population, ratio: sp.Rational) -> tuple[sp.Expr, ...]:
     """The real zeros of psi' of odd multiplicity, increasing: exact algebraic numbers.
 
     Their number is found by exact root isolation, so whether a gap is open is never decided by rounding; a double
@@ -108,13 +108,13 @@ def edges(population: Population, ratio: sp.Rational) -> tuple[tuple[sp.Expr, sp
     if not (sp.sympify(ratio, strict=True).is_Rational and ratio > 0):
         raise InputError("ratio", f"{ratio} is not a positive rational number", "give an exact fraction")
     law = psi(population, ratio)
-    values = [law.subs(alpha, point) for point in critical_points(population, ratio)]
+    values = [law.subs(alpha, point) for point in _critical_points(population, ratio)]
     return tuple(zip(values[::2], values[1::2], strict=True))
 
 
 def masses(population: Population, ratio: sp.Rational) -> tuple[sp.Rational, ...]:
     """The mass of every component: by exact separation a gap splits the sample as it splits the population."""
-    points = critical_points(population, ratio)
+    points = _critical_points(population, ratio)
     above = [
         sp.Add(*(share for t, share in zip(population.values, population.weights, strict=True) if t > gap))
         for gap in points[1:-1:2]
@@ -131,7 +131,7 @@ def enclose_edges(population: Population, ratio: sp.Rational, digits: int) -> tu
     """
     law = [(Fraction(int(t.p), int(t.q)), Fraction(int(s.p), int(s.q))) for t, s in _pairs(population) if t > 0]
     c_value = Fraction(int(ratio.p), int(ratio.q))
-    found = [_enclose(root, law, c_value, digits) for root in critical_points(population, ratio)]
+    found = [_enclose(root, law, c_value, digits) for root in _critical_points(population, ratio)]
     return tuple(zip(found[::2], found[1::2], strict=True))
 
 

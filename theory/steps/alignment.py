@@ -97,7 +97,7 @@ class Geometry:
         for j in range(self.target.directions):
             total = total + self.overlap(j) * self.signal(F, j)
         if self.batch == "reused":
-            total = total + self.inverse_alpha * self.mean(times_y(F))
+            total = total + self.inverse_alpha * self.mean(_times_y(F))
         return total
 
     def gram(self, F: Poly, H: Poly) -> Any:
@@ -108,7 +108,7 @@ class Geometry:
             total = total + self.signal(F, j) * self.signal(H, j)
         inner = self.mean(product(F, H))
         if self.batch == "reused":
-            inner = inner + dF * self.mean(times_y(H)) + dH * self.mean(times_y(F))
+            inner = inner + dF * self.mean(_times_y(H)) + dH * self.mean(_times_y(F))
         return total + self.inverse_alpha * inner
 
     def without_memory(self, F: Poly) -> Any:
@@ -125,7 +125,7 @@ def derivative(F: Poly) -> Poly:
     return {(i, j - 1): c * j for (i, j), c in F.items() if j}
 
 
-def times_y(F: Poly) -> Poly:
+def _times_y(F: Poly) -> Poly:
     """y F."""
     return {(i + 1, j): c for (i, j), c in F.items()}
 

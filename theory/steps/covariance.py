@@ -95,7 +95,7 @@ def along_weight() -> sp.Expr:
     return sum(overlap**k / sp.factorial(k) * link[k] * length_expansion(k + 2) for k in range(2))
 
 
-def small_moment(power_overlap: int, power_excess: int) -> sp.Expr:
+def _small_moment(power_overlap: int, power_excess: int) -> sp.Expr:
     """E rho^a epsilon^b to order 1/d, w ~ N(0, I/d): rho^2 -> 1/d, epsilon^2 -> 2/d, all else is smaller."""
     return {(0, 0): sp.Integer(1), (2, 0): 1 / d, (0, 2): 2 / d}.get((power_overlap, power_excess), sp.Integer(0))
 
@@ -103,7 +103,7 @@ def small_moment(power_overlap: int, power_excess: int) -> sp.Expr:
 def mean_over_weights(expression: sp.Expr) -> sp.Expr:
     """E over w of a polynomial in rho and epsilon, to order 1/d."""
     poly = sp.Poly(sp.expand(expression), overlap, excess)
-    return sp.expand(sum(c * small_moment(i, k) for (i, k), c in poly.terms()))
+    return sp.expand(sum(c * _small_moment(i, k) for (i, k), c in poly.terms()))
 
 
 def pair_terms() -> tuple[sp.Expr, sp.Expr]:

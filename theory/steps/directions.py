@@ -31,7 +31,7 @@ from bulkedge.theory.steps.second_step import (
 from bulkedge.theory.steps.target import AdditiveTarget, PolynomialTarget, label
 
 GUARD = 12  # digits beyond those asked for: cancellation between the terms of a limit
-LONGEST = 300  # operations of an exact expression that is still worth printing
+_LONGEST = 300  # operations of an exact expression that is still worth printing
 
 
 @dataclass(frozen=True)
@@ -116,13 +116,13 @@ class Problem:
         try:
             geometry, here, kind = self.geometry(batch, None)
             F = self.function(k, batch, here, kind)
-            if sum(c.count_ops() for c in F.values()) > LONGEST:
+            if sum(c.count_ops() for c in F.values()) > _LONGEST:
                 return None
             found = [sp.expand(geometry.signal(F, j)) for j in range(len(self.links))]
             norm2 = sp.expand(geometry.gram(F, F))
         except MissingFormError:
             return None
-        if any(x.count_ops() > LONGEST for x in (*found, norm2)):
+        if any(x.count_ops() > _LONGEST for x in (*found, norm2)):
             return None
         return tuple(found), norm2
 
@@ -149,7 +149,7 @@ def _value(exact: sp.Expr | None, enclosure: Enclosure) -> Value:
 
 
 def _short(expression: sp.Expr) -> sp.Expr:
-    return sp.radsimp(expression) if expression.count_ops() <= LONGEST else expression
+    return sp.radsimp(expression) if expression.count_ops() <= _LONGEST else expression
 
 
 def reach_table(problem: Problem, orders: int) -> list[dict[str, Any]]:
@@ -209,7 +209,7 @@ def vanishing_spikes(sigma: Nonlinearity, batch: str, orders: int, centred: bool
     Source: T1, T2.
     """
     moment, found = Moments(20).activation(sigma), []
-    labels = [_generic_label(mean, second) for mean, second in (CENTRED if centred else UNCENTRED)]
+    labels = [_generic_label(mean, second) for mean, second in (_CENTRED if centred else _UNCENTRED)]
     for k in range(orders + 1):
         functions = [spike_function(k, batch, "full", moment, here) for here in labels]
         if all(Value(None, c).vanishes for F in functions for c in F.values()):
@@ -218,7 +218,7 @@ def vanishing_spikes(sigma: Nonlinearity, batch: str, orders: int, centred: bool
 
 
 # (E y, E y^2) of labels: F_k is a polynomial in them, and two points tell an accident from an identity.
-CENTRED, UNCENTRED = ((0, 1),), ((1, 3), (2, 7))
+_CENTRED, _UNCENTRED = ((0, 1),), ((1, 3), (2, 7))
 
 
 def _generic_label(mean: int, second: int) -> Label:

@@ -137,7 +137,7 @@ def further_vanishes(found: Collection[Kink], k: int, blind: bool = False, tilte
     weights cancel shift by shift. psi_n has the parity of n + 1: with mu1 = 0 shifts of opposite sign count as one (so
     that even activations have none), and no shift at all leaves only odd n.
     """
-    weights: list[tuple[Shift, Terms]] = []
+    weights: list[tuple[_Shift, Terms]] = []
     for kink in found:
         for sign, side in kink.sides:
             shift = (kink.at if tilted else sp.S.Zero, side[0])
@@ -149,10 +149,10 @@ def further_vanishes(found: Collection[Kink], k: int, blind: bool = False, tilte
     return all(sign_of(sp.expand(value)) == 0 for _, terms in weights for value in terms.values())
 
 
-Shift = tuple[Any, Any]  # coefficients of e and of y/alpha
+_Shift = tuple[Any, Any]  # coefficients of e and of y/alpha
 
 
-def _group(weights: list[tuple[Shift, Terms]], shift: Shift, blind: bool) -> tuple[Terms, int]:
+def _group(weights: list[tuple[_Shift, Terms]], shift: _Shift, blind: bool) -> tuple[Terms, int]:
     """The weights of a shift, or (sign -1) of its opposite where they count as one; new ones if there are none."""
     for other, terms in weights:
         if _same(shift, other):
@@ -163,11 +163,11 @@ def _group(weights: list[tuple[Shift, Terms]], shift: Shift, blind: bool) -> tup
     return weights[-1][1], 1
 
 
-def _opposite(shift: Shift) -> Shift:
+def _opposite(shift: _Shift) -> _Shift:
     return -shift[0], -shift[1]
 
 
-def _same(one: Shift, two: Shift) -> bool:
+def _same(one: _Shift, two: _Shift) -> bool:
     return all(sign_of(x - y) == 0 for x, y in zip(one, two, strict=True))
 
 

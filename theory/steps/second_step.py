@@ -74,7 +74,7 @@ def check_power(k: int, lowest: int = 0) -> int:
     return int(k)
 
 
-def check_reading(reading: str) -> str:
+def _check_reading(reading: str) -> str:
     """Return `reading` if it is "rank_one" or "full", else raise InputError."""
     if reading not in READINGS:
         raise InputError("reading", f"unknown reading {str(reading)[:40]!r}", "give rank_one or full")
@@ -99,7 +99,7 @@ def spike_function(k: int, batch: str, reading: str, moment: ActivationMoments, 
     check_power(k)
     scale = label.rational(Fraction(1, factorial(k)))
     poly: Poly = {}
-    if check_reading(reading) == "rank_one":
+    if _check_reading(reading) == "rank_one":
         constant = scale * moment(k + 1, 0, 0) * _power(moment(1, 0, 0), k, label)
         for i, j, c in _binomial(k, reused):
             _add(poly, (1 + i, j), constant * c * _power(label.inverse_alpha, i, label))

@@ -23,7 +23,7 @@ coefficient = sp.IndexedBase("c", real=True)  # of the activation, `probabilist`
 link_coefficient = sp.IndexedBase("c_star", real=True)  # of the link, likewise
 
 READINGS = ("rank_one", "full")
-MAX_PRESENT = 10**6
+_MAX_PRESENT = 10**6
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Spikes:
 
         Errors: InputError where they are too many for a list.
         """
-        if self.order > MAX_PRESENT:
+        if self.order > _MAX_PRESENT:
             raise InputError("exponent", f"{self.order} spikes are no list", "lower it, or ask for the order")
         return () if 1 in self.vanishing else tuple(i for i in range(1, self.order + 1) if i not in self.vanishing)
 
@@ -118,7 +118,7 @@ def _plain(index: int, reading: str) -> sp.Expr:
     )
 
 
-def hermite_components(polynomial: sp.Expr) -> dict[int, sp.Expr]:
+def _hermite_components(polynomial: sp.Expr) -> dict[int, sp.Expr]:
     """f_i of a polynomial in t = b s, s ~ N(0, 1): polynomial = sum_i f_i He_i(s)."""
     poly = sp.Poly(sp.expand(polynomial), t)
     found: dict[int, sp.Expr] = {}
@@ -142,7 +142,7 @@ def loss_drop(order: int, reading: str = "full", constants_in_span: bool = False
     """
     _check_reading(reading)
     rho = link_coefficient[1] / b
-    rows = [hermite_components(_plain(i, reading)) for i in range(1, order + 1)]
+    rows = [_hermite_components(_plain(i, reading)) for i in range(1, order + 1)]
     if constants_in_span:
         rows = [{i: f for i, f in row.items() if i > 0} for row in rows]
 

@@ -18,7 +18,7 @@ from bulkedge.theory.steps.gradient import direction_norm2, label_second_moment
 second_along = sp.Symbol("m_zy", positive=True)  # E z^2 y^2
 overlap_of_spike = sp.Symbol("omega", nonnegative=True)  # O2's, of the outlier's left vector with u/|u|
 scaled_overlap = sp.Function("d_cos2")
-singular_value = sp.Function("s_1")
+_singular_value = sp.Function("s_1")
 
 
 def label_energy() -> sp.Expr:
@@ -46,7 +46,7 @@ def unlearned_statement() -> sp.Eq:
 
 def position_statement() -> sp.Eq:
     """The outlier all the same: O2's position at theta = eta |mu1| sqrt(E y^2/alpha)."""
-    return sp.Eq(singular_value(psi, alpha), RECTANGULAR.outlier.subs(theta, strength()))
+    return sp.Eq(_singular_value(psi, alpha), RECTANGULAR.outlier.subs(theta, strength()))
 
 
 STATEMENTS = (

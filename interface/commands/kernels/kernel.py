@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from bulkedge.theory.numbers.enclosure import Enclosure
 
 HAS_CURVE = True
-MAX_MEAN = 1000  # exponentials cut at a kink cancel over as many orders of magnitude
+_MAX_MEAN = 1000  # exponentials cut at a kink cancel over as many orders of magnitude
 _LAW = "the law of (u, v), the second function"
-_MEAN: dict[str, Any] = {"low": -MAX_MEAN, "high": MAX_MEAN, "group": _LAW}
+_MEAN: dict[str, Any] = {"low": -_MAX_MEAN, "high": _MAX_MEAN, "group": _LAW}
 
 
 @dataclass(frozen=True)

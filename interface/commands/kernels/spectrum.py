@@ -42,7 +42,7 @@ class SpectrumResult(Result):
         weights = Worst({str(l): Number.of(w, x.weight_error) for l, w in x.weights})
         return {
             "activation": x.activation.name,
-            "top": Top({"eigenvalue": _number(x.top), **_place(x.top), "weights": weights}),
+            "top": _Top({"eigenvalue": _number(x.top), **_place(x.top), "weights": weights}),
             "second": _number(x.second),
             "linear": Flat({"aligned": _number(x.aligned), "orthogonal": _number(x.orthogonal)}),
             "eigenvalues": [Row({"value": _number(v), **_place(v)}) for v in x.listed],
@@ -98,7 +98,7 @@ class SpectrumResult(Result):
         return figure
 
 
-SERIES_ORDER = 3
+_SERIES_ORDER = 3
 
 
 def _routes(d: int, A: Any, B: Any, leading: Leading) -> tuple[tuple[str, float, float], ...]:
@@ -118,8 +118,8 @@ def _routes(d: int, A: Any, B: Any, leading: Leading) -> tuple[tuple[str, float,
         numbers = (float(A), float(B), d)
         routes = [("closed form", spiked_expansion.mixing()), ("printed in paper F", spiked_expansion.paper_tau())]
         if abs(B) <= A * d:  # beyond, its terms grow without a bound
-            series = spiked_expansion.tau_series(SERIES_ORDER, sp.Integer(d))
-            routes.insert(1, (f"series to (B/A)^{SERIES_ORDER}", series))
+            series = spiked_expansion.tau_series(_SERIES_ORDER, sp.Integer(d))
+            routes.insert(1, (f"series to (B/A)^{_SERIES_ORDER}", series))
         for route, expression in routes:
             # In mpmath, whose Gamma functions do not become factorials of d/2; 30 digits cover their cancellation.
             with mpmath.workdps(30):
@@ -128,7 +128,7 @@ def _routes(d: int, A: Any, B: Any, leading: Leading) -> tuple[tuple[str, float,
     return tuple(found)
 
 
-class Top(Row):
+class _Top(Row):
     """The largest eigenvalue, its place and its eigenfunction."""
 
     main: ClassVar[str] = "eigenvalue"

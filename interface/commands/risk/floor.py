@@ -15,7 +15,7 @@ from bulkedge.results.result import Result, Table
 if TYPE_CHECKING:
     from bulkedge.numerics.risk.floor import Floor
 
-MEANING = {
+_MEANING = {
     "beats": "10 tau* is below the floor: one large step beats every kernel, by the theorem",
     "vacuous": "tau* is below the floor but 10 tau* is not: the theorem's bound does not tell",
     "above": "tau* is not below the floor: this criterion separates nothing",
@@ -68,7 +68,7 @@ class FloorResult(Result):
             if self.certified
             else ("certified lower bound of tau*", "none", ""),
             row("kappa*", self.kappa)[:3] if self.found.attained else ("kappa*", nowhere, ""),
-            ("verdict", MEANING[self.verdict], ""),
+            ("verdict", _MEANING[self.verdict], ""),
         )
         return (Table(("quantity", "value", "error"), listed),)
 

@@ -36,9 +36,9 @@ if TYPE_CHECKING:
 HAS_CURVE = True
 _RATIO: dict[str, Any] = {"low": 0, "exclusive": True, "sized": True}
 _FINITE, _GIVEN = "a finite dimension (with --dim)", "given weights (in the place of --width, --step and --batch)"
-TYPICAL = 1000  # the dimension at which a limit is compared with what a network of finite size has
+_TYPICAL = 1000  # the dimension at which a limit is compared with what a network of finite size has
 _SETTING = "samples = n/d, width = N/d, batch = n1/d; (1/n)|y - Phi th|^2 + (ridge/N)|th|^2, Phi = sigma(X W1)/sqrt N"
-FAR = 0.05  # relative distance from the limit there that is worth a warning
+_FAR = 0.05  # relative distance from the limit there that is worth a warning
 
 
 @dataclass(frozen=True)
@@ -316,12 +316,12 @@ def _near_the_limit(inputs: Any) -> FiniteSize | None:
     from bulkedge.numerics.risk.pair import pair
     from bulkedge.theory.numbers.errors import ConvergenceError, InputError
 
-    neurons = round(inputs.width * TYPICAL)
+    neurons = round(inputs.width * _TYPICAL)
     if inputs.ridge == 0 or neurons < 1:
         return None
     try:
         functions = pair(inputs.activation, inputs.link)
-        return FiniteSize(TYPICAL, *(_at(inputs, functions, eta, neurons) for eta in (inputs.steps[-1], 0.0)))
+        return FiniteSize(_TYPICAL, *(_at(inputs, functions, eta, neurons) for eta in (inputs.steps[-1], 0.0)))
     except (ConvergenceError, InputError):  # an activation that jumps, a ridge that is too small
         return None
 
@@ -333,20 +333,20 @@ def _distance(test: float, start: float, near: FiniteSize | None, noise: float) 
     pairs = ((near.point.test, test), (near.random_features.test, start))
     if not all(b + noise**2 for _, b in pairs):  # a constant link: nothing to be far from, relatively
         return False, (
-            f"error: of the limit's value, which is 0; at d = {TYPICAL} a network's mean is {short(near.point.test)} "
+            f"error: of the limit's value, which is 0; at d = {_TYPICAL} a network's mean is {short(near.point.test)} "
             f"({short(near.random_features.test)} at step 0) (L1; --dim for other sizes)"
         )
     gap = max(abs(a - b) / (b + noise**2) for a, b in pairs)
     size = f"{short(100 * gap, 2)} per cent" if gap < 1 else f"a factor of {short(1 + gap, 2)}"
     text = (
-        f"error: of the limit's value; at d = {TYPICAL} a network's mean is {short(near.point.test)} "
+        f"error: of the limit's value; at d = {_TYPICAL} a network's mean is {short(near.point.test)} "
         f"({short(near.random_features.test)} at step 0), {size} away (L1; --dim for other sizes)"
     )
-    if gap <= FAR:
+    if gap <= _FAR:
         return False, text
     # Where the first finite-size term rules it is c/d.
     reach = (
-        f"within {round(100 * FAR)} per cent from d of about {short(TYPICAL * gap / FAR, 1)} on"
+        f"within {round(100 * _FAR)} per cent from d of about {short(_TYPICAL * gap / _FAR, 1)} on"
         if gap < 1
         else "use --dim"
     )

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from bulkedge.numerics.weights.weights import WeightSpectrum
 
 HAS_CURVE = True
-SIDES = ("left", "right")
+_SIDES = ("left", "right")
 LOSSES = ("frobenius", "operator", "nuclear")
 _BESIDE, _WRITTEN = "beside it", "denoising, and files to write"
-SMALLEST_P = 1e-16  # below it Tracy-Widom's tail is rounding: a p-value is then a bound
+_SMALLEST_P = 1e-16  # below it Tracy-Widom's tail is rounding: a p-value is then a bound
 
 
 @dataclass(frozen=True)
@@ -70,8 +70,8 @@ class WeightsResult(Result):
                 Row(
                     {
                         "value": Number.of(float(value), rounding, digits=DIGITS),
-                        "p": Bare(max(p, SMALLEST_P)),
-                        "p_is_bound": bool(p < SMALLEST_P),
+                        "p": Bare(max(p, _SMALLEST_P)),
+                        "p_is_bound": bool(p < _SMALLEST_P),
                         "strength": strength,
                     }
                 )
@@ -241,7 +241,7 @@ def _tail(tail: Tail) -> Row:
 
 
 def _sides(pair: tuple[float, float]) -> dict[str, Bare]:
-    return dict(zip(SIDES, map(Bare, pair), strict=True))
+    return dict(zip(_SIDES, map(Bare, pair), strict=True))
 
 
 def _against(found: Comparison) -> dict[str, Any]:
@@ -265,14 +265,14 @@ def _comparison(found: Quantities) -> list[Table]:
     rows = tuple(
         (
             str(d.outlier),
-            *(short(d[name][side]) for name in names for side in SIDES),
+            *(short(d[name][side]) for name in names for side in _SIDES),
             "new" if d.new else "",
             "intruder" if d.intruder else "",
         )
         for d in found.directions
     )
-    columns = ("outlier", *(f"{name}, {side}" for name in names for side in SIDES), "new", "intruder")
-    angles = tuple((str(k), side, short(x, 3)) for side in SIDES for k, x in enumerate(found.angles[side]))
+    columns = ("outlier", *(f"{name}, {side}" for name in names for side in _SIDES), "new", "intruder")
+    angles = tuple((str(k), side, short(x, 3)) for side in _SIDES for k, x in enumerate(found.angles[side]))
     return [
         Table(columns, rows, "against the other matrix"),
         Table(("principal angle", "side", "degrees"), angles),

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from bulkedge.theory.steps.phases import Count, Phase
 
 
-MEANS = {"centred": " (E y = 0); see --labels", "uncentred": " (E y not 0)"}
+_MEANS = {"centred": " (E y = 0); see --labels", "uncentred": " (E y not 0)"}
 HAS_CURVE = True
-EXAMINED = 3  # spikes whose functions are computed for a given activation
+_EXAMINED = 3  # spikes whose functions are computed for a given activation
 
 
 @dataclass(frozen=True)
@@ -127,9 +127,9 @@ def outliers(
                 f"{'inf' if cap is None else cap} contradicts the activation {shorten(sigma.name)}, which is {own}"
             )
             raise InputError("degree", problem, f"{remedy}, or leave the activation out")
-        missing = vanishing_spikes(sigma, batch, min(point.Lambda, EXAMINED), centred)
+        missing = vanishing_spikes(sigma, batch, min(point.Lambda, _EXAMINED), centred)
         if batch == "reused":
-            further = further_orders(sigma, min(point.uncapped, EXAMINED), centred)
+            further = further_orders(sigma, min(point.uncapped, _EXAMINED), centred)
     inputs = {
         "alpha1": str(first),
         "alpha2": str(second),
@@ -145,9 +145,9 @@ def outliers(
     if point.one_step:
         notes.append("alpha1 + alpha2 < 1/2: two steps learn what one step learns")
     if activation is not None:
-        notes.append(f"the count for this activation holds for {labels} labels" + MEANS[labels])
-    if activation is not None and point.Lambda > EXAMINED:
-        notes.append(f"the activation was examined up to spike {EXAMINED}; the spikes beyond are counted as generic")
+        notes.append(f"the count for this activation holds for {labels} labels" + _MEANS[labels])
+    if activation is not None and point.Lambda > _EXAMINED:
+        notes.append(f"the activation was examined up to spike {_EXAMINED}; the spikes beyond are counted as generic")
     counted = count(point, batch, readout, missing, further)
     setting = "steps eta_i = N^alpha_i, W0 with entries N(0, 1/d), readout of variance 1/N, n, d, N proportional"
     return OutliersResult(inputs, setting, ("T1", "T5"), tuple(notes), point, counted)

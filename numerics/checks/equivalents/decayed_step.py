@@ -30,7 +30,7 @@ _AT = {
 
 
 @stream("E11.alignment")
-def decayed_trial(rng: np.random.Generator, size: int) -> dict[str, float]:
+def _decayed_trial(rng: np.random.Generator, size: int) -> dict[str, float]:
     """The top left singular vector of W1 and its singular value, d = N = n1."""
     weights = rng.standard_normal((size, size)) / np.sqrt(size)
     a = rng.standard_normal(size)
@@ -73,7 +73,7 @@ CHECKS = (
         "squared cosine of beta and the top left singular vector after a step with momentum 1/2, decay 1/5; d = N = n1",
         _SOURCE,
         _alignment,
-        Ladder(decayed_trial, "cosine2", (30, 60, 120), 2 / 3, 120, (100, 200, 400), 120),
+        Ladder(_decayed_trial, "cosine2", (30, 60, 120), 2 / 3, 120, (100, 200, 400), 120),
         0.075,
         Control("neither momentum nor decay", _one_batch),
     ),
@@ -82,7 +82,7 @@ CHECKS = (
         "its singular value",
         _SOURCE,
         _outlier,
-        Ladder(decayed_trial, "outlier", (30, 60, 120), 2 / 3, 120, (100, 200, 400), 120),
+        Ladder(_decayed_trial, "outlier", (30, 60, 120), 2 / 3, 120, (100, 200, 400), 120),
         0.07,
         Control("no decay", _undecayed),
     ),

@@ -25,7 +25,7 @@ _LOW, _HIGH = sp.Rational(1, 4), sp.Integer(4)  # levels of Sigma, half of the d
 
 
 @stream("E6.alignment")
-def preconditioned_step(rng: np.random.Generator, size: int) -> dict[str, float]:
+def _preconditioned_step(rng: np.random.Generator, size: int) -> dict[str, float]:
     """cos^2 of (X^T X/n + 1)^-1 X^T y/n with beta, labels sign(beta.x), n = 2d."""
     n = _ALPHA * size
     data = rng.standard_normal((n, size))
@@ -35,7 +35,7 @@ def preconditioned_step(rng: np.random.Generator, size: int) -> dict[str, float]
 
 
 @stream("E7.alignment")
-def anisotropic_step(rng: np.random.Generator, size: int) -> dict[str, float]:
+def _anisotropic_step(rng: np.random.Generator, size: int) -> dict[str, float]:
     """cos^2 of X^T y/n with beta, an eigenvector of the larger level, labels sign(beta.x), n = 2d."""
     n = _ALPHA * size
     levels = np.where(np.arange(size) % 2 == 0, float(_HIGH), float(_LOW))
@@ -126,7 +126,7 @@ CHECKS = (
         "squared cosine of the preconditioned step with beta, sign labels, n = 2d, l = 1",
         _SOURCE,
         functools.partial(_preconditioned, _SIGN),
-        Ladder(preconditioned_step, "cosine2", (40, 80, 160), 2 / 3, 120, (100, 200, 400), 120),
+        Ladder(_preconditioned_step, "cosine2", (40, 80, 160), 2 / 3, 120, (100, 200, 400), 120),
         0.05,
         Control("the plain step's alignment", functools.partial(_plain, _SIGN)),
     ),
@@ -144,7 +144,7 @@ CHECKS = (
         "squared cosine of the step with beta, levels 4 (beta's) and 1/4 of Sigma, sign labels, n = 2d",
         _SOURCE,
         functools.partial(_anisotropic, _TAU),
-        Ladder(anisotropic_step, "cosine2", (40, 80, 160), 2 / 3, 120, (100, 200, 400), 120),
+        Ladder(_anisotropic_step, "cosine2", (40, 80, 160), 2 / 3, 120, (100, 200, 400), 120),
         0.05,
         Control("isotropic inputs of beta's level", functools.partial(_anisotropic, _HIGH)),
     ),

@@ -71,7 +71,7 @@ _LINEAR = {
 
 
 @stream("E8.outlier")
-def features_after_a_step(setting: tuple[int, int, int], rng: np.random.Generator, size: int) -> dict[str, float]:
+def _features_after_a_step(setting: tuple[int, int, int], rng: np.random.Generator, size: int) -> dict[str, float]:
     """The largest eigenvalue of F F^T/n and its vector's squared cosine with the labels, F = erf(X W1)."""
     step, ratio, samples = setting
     batch = rng.standard_normal((ratio * size, size))
@@ -161,7 +161,7 @@ CHECKS = (
         _SOURCE,
         functools.partial(_position, _real(_SMALL)),
         Ladder(
-            functools.partial(features_after_a_step, _SMALL),
+            functools.partial(_features_after_a_step, _SMALL),
             "position",
             (50, 100, 200),
             2 / 3,
@@ -178,7 +178,7 @@ CHECKS = (
         _SOURCE,
         functools.partial(_labels, _real(_LARGE)),
         Ladder(
-            functools.partial(features_after_a_step, _LARGE),
+            functools.partial(_features_after_a_step, _LARGE),
             "cosine2",
             (50, 100, 200),
             2 / 3,

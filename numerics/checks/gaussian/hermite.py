@@ -21,7 +21,7 @@ from bulkedge.theory.numbers.enclosure import Enclosure
 from bulkedge.theory.numbers.symbols import k as k_symbol
 
 SAMPLES = 20_000  # per trial; many trials, since four standard errors of few are passed too often (Student)
-CORRELATION = Fraction(-3, 5)
+_CORRELATION = Fraction(-3, 5)
 
 
 def _quadrature(name: str, k: int) -> Enclosure:
@@ -51,14 +51,14 @@ def _physicist(name: str, k: int) -> float:
 
 
 @stream("H1.gelu")
-def coefficient_trial(rng: np.random.Generator, size: int, name: str, k: int) -> dict[str, float]:
+def _coefficient_trial(rng: np.random.Generator, size: int, name: str, k: int) -> dict[str, float]:
     """Monte Carlo of E[f h_k] over `size` draws."""
     x = rng.standard_normal(size)
     return {"coefficient": float(np.mean(vectorised(nonlinearity(name))(x) * hermite_table(x, k)[k]))}
 
 
 @stream("H3")
-def residual_trial(rng: np.random.Generator, size: int, name: str, degree: int) -> dict[str, float]:
+def _residual_trial(rng: np.random.Generator, size: int, name: str, degree: int) -> dict[str, float]:
     """Monte Carlo of E (f - sum_{k <= degree} c_k h_k)^2."""
     f = nonlinearity(name)
     x = rng.standard_normal(size)
@@ -68,7 +68,7 @@ def residual_trial(rng: np.random.Generator, size: int, name: str, degree: int) 
 
 
 @stream("H4")
-def mehler_trial(rng: np.random.Generator, size: int, first: str, second: str, rho: float) -> dict[str, float]:
+def _mehler_trial(rng: np.random.Generator, size: int, first: str, second: str, rho: float) -> dict[str, float]:
     """Monte Carlo of E[f(z1) g(z2)] at correlation rho."""
     x = rng.standard_normal(size)
     y = rho * x + math.sqrt(1 - rho**2) * rng.standard_normal(size)
@@ -120,7 +120,7 @@ CHECKS = (
         claim="c_2 of GELU is 3/(4 sqrt(2 pi))",
         source="H1",
         predict=lambda: _general("gelu", 2),
-        measure=_monte_carlo(functools.partial(coefficient_trial, name="gelu", k=2), "coefficient"),
+        measure=_monte_carlo(functools.partial(_coefficient_trial, name="gelu", k=2), "coefficient"),
         resolution=0.01,
         control=Control("a missing 1/sqrt(k!)", lambda: float(_general("gelu", 2)) * math.sqrt(2)),
     ),
@@ -129,7 +129,7 @@ CHECKS = (
         claim="E[sigma''] of relu(z - 1/3) is phi(1/3), carried by the delta at the kink",
         source="H1",
         predict=_curvature,
-        measure=_monte_carlo(functools.partial(coefficient_trial, name="relu(z - 1/3)", k=2), "coefficient"),
+        measure=_monte_carlo(functools.partial(_coefficient_trial, name="relu(z - 1/3)", k=2), "coefficient"),
         resolution=0.01,
         control=Control("the kink lost", lambda: 0.0),
     ),
@@ -159,7 +159,7 @@ CHECKS = (
         claim="what the ReLU expansion leaves out beyond k = 2 is E f^2 - sum c_k^2",
         source="H3",
         predict=lambda: parseval_tail(nonlinearity("relu"), 2),
-        measure=_monte_carlo(functools.partial(residual_trial, name="relu", degree=2), "tail"),
+        measure=_monte_carlo(functools.partial(_residual_trial, name="relu", degree=2), "tail"),
         resolution=0.001,
         control=Control("a missing k!", _tail_without_factorials),
     ),
@@ -167,11 +167,12 @@ CHECKS = (
         id="H4",
         claim="Mehler: E[f(z1) g(z2)] = sum c_k(f) c_k(g) rho^k at rho = -3/5, ReLU against tanh(z) + z^2/4",
         source="H4",
-        predict=lambda: _mehler(CORRELATION),
+        predict=lambda: _mehler(_CORRELATION),
         measure=_monte_carlo(
-            functools.partial(mehler_trial, first="relu", second="tanh(z) + z**2/4", rho=float(CORRELATION)), "product"
+            functools.partial(_mehler_trial, first="relu", second="tanh(z) + z**2/4", rho=float(_CORRELATION)),
+            "product",
         ),
         resolution=0.01,
-        control=Control("rho with the wrong sign", lambda: _mehler(-CORRELATION)),
+        control=Control("rho with the wrong sign", lambda: _mehler(-_CORRELATION)),
     ),
 )

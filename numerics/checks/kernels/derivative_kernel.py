@@ -23,7 +23,7 @@ from bulkedge.theory.numbers.symbols import q11, q12, q22
 
 # Two pairs of inputs: a nearly orthogonal one, where score weights vary little, and a correlated one.
 X, Y = (1.0, -0.5, 0.3, 0.4), (0.2, 0.8, 1.1, -0.3)
-NEAR = (0.9, -1.2, 0.6, 0.1)
+_NEAR = (0.9, -1.2, 0.6, 0.1)
 SAMPLES = 15_000  # a trial; many trials, since four standard errors of few are passed too often
 
 
@@ -34,7 +34,7 @@ def _products(variance: sp.Rational = sp.S.One, other: tuple[float, ...] = Y) ->
 
 
 @stream("K3.tangent")
-def network_trial(rng: np.random.Generator, size: int, name: str) -> dict[str, float]:
+def _network_trial(rng: np.random.Generator, size: int, name: str) -> dict[str, float]:
     """The tangent kernel of one network of paper O of width `size`: gradients of N^(-1/2) a.sigma(W x) in a and W.
 
     Its mean over networks is the prediction exactly, at every width.
@@ -42,23 +42,23 @@ def network_trial(rng: np.random.Generator, size: int, name: str) -> dict[str, f
     f = nonlinearity(name)
     sigma, slope = vectorised(f), vectorised(f.derivative())
     d = len(X)
-    x, y = np.array(X), np.array(NEAR)
+    x, y = np.array(X), np.array(_NEAR)
     W = rng.standard_normal((size, d)) / math.sqrt(d)
-    a = rng.standard_normal(size) * math.sqrt(READOUT)
+    a = rng.standard_normal(size) * math.sqrt(_READOUT)
     u, v = W @ x, W @ y
     features = np.mean(sigma(u) * sigma(v))
     weights = np.mean(a**2 * slope(u) * slope(v)) * (x @ y)
     return {"tangent": float(features + weights)}
 
 
-READOUT = 0.5  # variance of the readout; 1/N would hide the second part
+_READOUT = 0.5  # variance of the readout; 1/N would hide the second part
 
 
 def _tangent(variance: float) -> float:
     closed = tangent_kernel(nonlinearity("gelu"))
     assert closed is not None
     at = {
-        **_products(sp.Rational(1, len(X)), NEAR),
+        **_products(sp.Rational(1, len(X)), _NEAR),
         readout_variance: variance,
         weight_variance: sp.Rational(1, len(X)),
     }
@@ -69,12 +69,12 @@ def _tangent_with_covariance() -> float:
     """q12 in the place of x.x': the 1/d of the weights counted twice."""
     closed = tangent_kernel(nonlinearity("gelu"))
     assert closed is not None
-    at = {**_products(sp.Rational(1, len(X)), NEAR), readout_variance: READOUT, weight_variance: 1}
+    at = {**_products(sp.Rational(1, len(X)), _NEAR), readout_variance: _READOUT, weight_variance: 1}
     return float(closed.subs(at).evalf())
 
 
 @stream("K3.distribution")
-def score_trial(
+def _score_trial(
     rng: np.random.Generator, size: int, name: str, orders: tuple[int, int], other: tuple[float, ...]
 ) -> dict[str, float]:
     """E[f^(i)(u) f^(j)(v)] without any derivative of f: they are moved to the Gaussian density (Stein).
@@ -92,7 +92,7 @@ def score_trial(
 
 
 def _by_score(name: str, orders: tuple[int, int], other: tuple[float, ...] = Y) -> MonteCarlo:
-    trial = functools.partial(score_trial, name=name, orders=orders, other=other)
+    trial = functools.partial(_score_trial, name=name, orders=orders, other=other)
     return MonteCarlo(trial, "derivative", size=SAMPLES, trials=160, full_trials=1600)
 
 
@@ -104,7 +104,7 @@ def _derivative(name: str, first: int, second: int, other: tuple[float, ...] = Y
 
 def _independent() -> float:
     """The product of the two densities at 1/3."""
-    at = _products(other=NEAR)
+    at = _products(other=_NEAR)
     return math.prod(math.exp(-1 / (18 * float(at[q]))) / math.sqrt(2 * math.pi * float(at[q])) for q in (q11, q22))
 
 
@@ -147,8 +147,8 @@ CHECKS = (
         id="K3.jump",
         claim="E[delta(u - 1/3) delta(v - 1/3)], the derivative kernel of a shifted step, is the bivariate density",
         source="K3",
-        predict=lambda: _derivative("step(z - 1/3)", 1, 1, NEAR),
-        measure=_by_score("step(z - 1/3)", (1, 1), NEAR),
+        predict=lambda: _derivative("step(z - 1/3)", 1, 1, _NEAR),
+        measure=_by_score("step(z - 1/3)", (1, 1), _NEAR),
         resolution=0.02,
         control=Control("the product of the two densities", _independent),
     ),
@@ -156,9 +156,9 @@ CHECKS = (
         id="K3.tangent",
         claim="the two-layer tangent kernel, GELU, readout variance 1/2, weights N(0, I/d)",
         source="K3; O, proposition 1",
-        predict=lambda: _tangent(READOUT),
+        predict=lambda: _tangent(_READOUT),
         measure=MonteCarlo(
-            functools.partial(network_trial, name="gelu"), "tangent", 4_000, trials=160, full_trials=1600
+            functools.partial(_network_trial, name="gelu"), "tangent", 4_000, trials=160, full_trials=1600
         ),
         resolution=0.01,
         control=Control("q12 in the place of x.x'", _tangent_with_covariance),

@@ -35,7 +35,7 @@ def _products() -> tuple[sp.Rational, sp.Rational, sp.Rational]:
 
 
 @stream("K1.cross")
-def weights_trial(rng: np.random.Generator, size: int, first: str, second: str) -> dict[str, float]:
+def _weights_trial(rng: np.random.Generator, size: int, first: str, second: str) -> dict[str, float]:
     """The mean of f(w.x) g(w.y) over `size` weights w ~ N(0, I)."""
     w = rng.standard_normal((size, 3))
     f, g = (vectorised(nonlinearity(name)) for name in (first, second))
@@ -43,7 +43,7 @@ def weights_trial(rng: np.random.Generator, size: int, first: str, second: str) 
 
 
 def _over_weights(first: str, second: str | None = None) -> MonteCarlo:
-    trial = functools.partial(weights_trial, first=first, second=second or first)
+    trial = functools.partial(_weights_trial, first=first, second=second or first)
     return MonteCarlo(trial, "kernel", size=WEIGHTS, trials=160, full_trials=1600)
 
 

@@ -64,7 +64,7 @@ def kernel_trial(rng: np.random.Generator, size: int, spiked: bool = True) -> di
 
 
 @stream("G10.features")
-def features_trial(rng: np.random.Generator, size: int) -> dict[str, float]:
+def _features_trial(rng: np.random.Generator, size: int) -> dict[str, float]:
     """Ridge on m = d/4 ReLU features with weights N(0, Gamma/d), d = n = size, over the prediction for that width."""
     X, Z = _data(rng, size)
     m = size // 4
@@ -76,29 +76,29 @@ def features_trial(rng: np.random.Generator, size: int) -> dict[str, float]:
     return {"ratio": float(error) / _predicted(size, True, m)}
 
 
-NETWORK = Step("relu", "tanh(2*z)", alpha=1.0, beta=2.0, eta0=5.0, zeta=0.75, noise=0.1)
+_NETWORK = Step("relu", "tanh(2*z)", alpha=1.0, beta=2.0, eta0=5.0, zeta=0.75, noise=0.1)
 
 
 def _averaged() -> float:
     """The prediction for the batch-averaged k1, whose spike is w* itself, over that for the network."""
     d = SIZES[-1]
-    A, B = predicted(NETWORK, d)
-    averaged = relu_spectrum(d, 1 + A, B, NETWORK.functions()[1])
+    A, B = predicted(_NETWORK, d)
+    averaged = relu_spectrum(d, 1 + A, B, _NETWORK.functions()[1])
     of_k1, own = (
-        learning_curve(s, d, 0.1, NETWORK.noise, 2 * d).risk for s in (averaged, one_step_spectrum(NETWORK, d))
+        learning_curve(s, d, 0.1, _NETWORK.noise, 2 * d).risk for s in (averaged, one_step_spectrum(_NETWORK, d))
     )
     return of_k1 / own
 
 
-FEW, SMALL, LARGE_SPIKE = 60, 30, 5 * 60**0.9  # d, n and B of the finite-size check
+FEW, SMALL, _LARGE_SPIKE = 60, 30, 5 * 60**0.9  # d, n and B of the finite-size check
 
 
 @stream("G10.finite")
-def finite_trial(rng: np.random.Generator, size: int) -> dict[str, float]:
+def _finite_trial(rng: np.random.Generator, size: int) -> dict[str, float]:
     """The risk of kernel ridge regression with k1 on few samples, d = 60; 120 test points."""
     X, Z = rng.standard_normal((size, FEW)), rng.standard_normal((120, FEW))
     Z[:, 0] = ndtri((np.arange(120) + rng.random(120)) / 120)  # one point in each of 120 strata: less noise, same mean
-    both = spiked_kernel_matrix(np.vstack([X, Z]), X, np.eye(FEW)[0], A, LARGE_SPIKE)
+    both = spiked_kernel_matrix(np.vstack([X, Z]), X, np.eye(FEW)[0], A, _LARGE_SPIKE)
     fitted = np.linalg.solve(both[:size] + RIDGE * np.eye(size), target(X[:, 0]))
     return {"risk": float(np.mean((target(Z[:, 0]) - both[size:] @ fitted) ** 2))}
 
@@ -106,8 +106,8 @@ def finite_trial(rng: np.random.Generator, size: int) -> dict[str, float]:
 @functools.cache
 def _few() -> tuple[float, float]:
     """The limit's risk at d = 60, n = 30, and its first finite-size term."""
-    term = finite_size(FEW, A, LARGE_SPIKE, nonlinearity(LINK), SMALL, RIDGE)
-    limit = relu_spectrum(FEW, A, LARGE_SPIKE, nonlinearity(LINK))
+    term = finite_size(FEW, A, _LARGE_SPIKE, nonlinearity(LINK), SMALL, RIDGE)
+    limit = relu_spectrum(FEW, A, _LARGE_SPIKE, nonlinearity(LINK))
     return learning_curve(limit, SMALL, RIDGE).risk, term
 
 
@@ -167,7 +167,7 @@ CHECKS = (
         "risk of ridge on m = d/4 random features of k1 over the prediction at that width",
         SOURCE,
         _one,
-        Ladder(features_trial, "ratio", SIZES, 0.9, 200, (100, 200, 400), 40),
+        Ladder(_features_trial, "ratio", SIZES, 0.9, 200, (100, 200, 400), 40),
         0.14,
         Control("the kernel's prediction, m -> infinity", _wide),
     ),
@@ -176,7 +176,7 @@ CHECKS = (
         "risk of ridge on a network after one step (n1 = d, m = 2 d, link tanh(2z)) over the prediction of G2 and G10",
         SOURCE,
         _one,
-        Ladder(functools.partial(network_risk, step=NETWORK), "ratio", SIZES, 1.0, 100, (100, 200, 400), 40),
+        Ladder(functools.partial(network_risk, step=_NETWORK), "ratio", SIZES, 1.0, 100, (100, 200, 400), 40),
         0.18,
         Control("the batch-averaged kernel k1: the spike along w* itself", _averaged),
     ),
@@ -185,7 +185,7 @@ CHECKS = (
         "risk of kernel ridge with k1 at n = 30, d = 60: the limit and its first finite-size term, 10 per cent",
         SOURCE,
         _corrected,
-        MonteCarlo(finite_trial, "risk", SMALL, 1600, 6400, _second_order),
+        MonteCarlo(_finite_trial, "risk", SMALL, 1600, 6400, _second_order),
         0.45,
         Control("the limit alone: residual and eigenfunctions independent", _limit),
     ),

@@ -32,7 +32,7 @@ def _uniform(rng: np.random.Generator, size: int, dimension: int) -> np.ndarray:
 
 
 @stream("K2.relu")
-def points_trial(rng: np.random.Generator, size: int, name: str, dimension: int, degree: int) -> dict[str, float]:
+def _points_trial(rng: np.random.Generator, size: int, name: str, dimension: int, degree: int) -> dict[str, float]:
     """E[f(x_1) P_l(x_1)] over uniform points, in units of 1/sqrt(N(d, l)) so that it is of the coefficients' size."""
     t = _uniform(rng, size, dimension)[:, 0]
     legendre = legendre_values(t, dimension, degree)[degree]
@@ -41,7 +41,7 @@ def points_trial(rng: np.random.Generator, size: int, name: str, dimension: int,
 
 
 @stream("K2.kernel")
-def pairs_trial(rng: np.random.Generator, size: int, name: str, dimension: int, degree: int) -> dict[str, float]:
+def _pairs_trial(rng: np.random.Generator, size: int, name: str, dimension: int, degree: int) -> dict[str, float]:
     """E[Y(x) k(x, x') Y(x')] over points and weights, Y = sqrt(N) P_l(x_1) a unit eigenfunction.
 
     The addition theorem makes E[Y(x) f(w.x)] = eta_l Y(w), so the mean is eta_l^2 exactly at every size.
@@ -64,7 +64,7 @@ def _eigenvalue(name: str, dimension: int, degree: int) -> Enclosure:
 
 
 def _points(name: str, dimension: int, degree: int) -> MonteCarlo:
-    trial = functools.partial(points_trial, name=name, dimension=dimension, degree=degree)
+    trial = functools.partial(_points_trial, name=name, dimension=dimension, degree=degree)
     return MonteCarlo(trial, "eta", size=POINTS, trials=160, full_trials=1600)
 
 
@@ -118,7 +118,7 @@ CHECKS = (
         source="K2",
         predict=lambda: _eigenvalue("relu(z)**2", 3, 0),
         measure=MonteCarlo(
-            functools.partial(pairs_trial, name="relu(z)**2", dimension=3, degree=0),
+            functools.partial(_pairs_trial, name="relu(z)**2", dimension=3, degree=0),
             "eigenvalue",
             size=POINTS,
             trials=160,

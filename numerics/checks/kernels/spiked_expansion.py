@@ -17,7 +17,7 @@ from bulkedge.theory.numbers.enclosure import Enclosure
 from bulkedge.theory.numbers.symbols import A, B, d
 
 
-def second_coefficient() -> Enclosure:
+def _second_coefficient() -> Enclosure:
     """(lambda_max - lambda_0 (A + B/d))/(B/d)^2 at d = 10^4 from B/d = 1/200 and 1/100, extrapolated to B/d = 0."""
     dimension = 10_000
     lam0 = float(sp.N(unspiked(0).subs(d, dimension), 20))
@@ -55,14 +55,14 @@ def _mixing(x: float, dimension: int) -> float:
     return float(vectors[1, 0] / vectors[0, 0])
 
 
-def mixing_slope() -> Enclosure:
+def _mixing_slope() -> Enclosure:
     """tau d/B at d = 10 from B/d = 1/200, 1/100 and 1/50, extrapolated to B = 0 by a parabola."""
     one, two, four = (_mixing(x, 10) / x for x in (0.005, 0.01, 0.02))
     line, parabola = 2 * one - two, (8 * one - 6 * two + four) / 3
     return Enclosure(Fraction(parabola), Fraction(abs(parabola - line) + 1e-9), "extrapolated")
 
 
-def mixing_curvature() -> Enclosure:
+def _mixing_curvature() -> Enclosure:
     """(tau/closed form - 1)/(B/d)^2 at d = 10^4 from B/d = 1/200 and 1/100, extrapolated."""
     dimension = 10_000
     at = [
@@ -96,7 +96,7 @@ CHECKS = (
         "the mixing tau of degrees 0 and 2 at small B is that of the closed form, d = 10",
         "G7; paper F, Theorem 5.4",
         lambda: _slope(spiked_expansion.mixing()),
-        SecondRoute(mixing_slope),
+        SecondRoute(_mixing_slope),
         0.01,
         Control("the printed tau, right as d -> infinity", lambda: _slope(spiked_expansion.paper_tau())),
     ),
@@ -105,7 +105,7 @@ CHECKS = (
         "tau as d -> infinity exceeds its closed form by the factor 1 + (B/(Ad))^2",
         "G7",
         _limit_curvature,
-        SecondRoute(mixing_curvature),
+        SecondRoute(_mixing_curvature),
         0.25,
         Control("nothing beyond the closed form", lambda: 0.0),
     ),
@@ -114,7 +114,7 @@ CHECKS = (
         "lambda_max goes on after A lambda_0 + B/(2 pi d) with (B/d)^2/(4 pi A)",
         "G7; paper F, Theorem 5.4",
         lambda: 1 / (4 * math.pi),
-        SecondRoute(second_coefficient),
+        SecondRoute(_second_coefficient),
         0.01,
         Control("nothing, as printed", lambda: 0.0),
     ),

@@ -19,8 +19,8 @@ from bulkedge.theory.kernels import spiked_kernel as symbols
 from bulkedge.theory.numbers.enclosure import Enclosure
 from bulkedge.theory.numbers.symbols import A, B, d
 
-POINT = {symbols.r: 3, symbols.r_prime: 2, symbols.angle: sp.Rational(6, 5), symbols.s: 1, symbols.s_prime: -1, d: 4}
-SPIKED = {**POINT, A: sp.Rational(6, 5), B: 4}
+_POINT = {symbols.r: 3, symbols.r_prime: 2, symbols.angle: sp.Rational(6, 5), symbols.s: 1, symbols.s_prime: -1, d: 4}
+SPIKED = {**_POINT, A: sp.Rational(6, 5), B: 4}
 FIRST = 200  # of four sizes, each four times the one before
 
 
@@ -43,7 +43,7 @@ def _points() -> tuple[np.ndarray, np.ndarray]:
 
 
 @stream("G5.divergence")
-def absolute_trial(rng: np.random.Generator, size: int) -> dict[str, float]:
+def _absolute_trial(rng: np.random.Generator, size: int) -> dict[str, float]:
     """Mean of |u.w|, w ~ N(0, I + (3/2) u u^T) in d = 3."""
     u = np.array([0.6, 0.8, 0.0])
     W = rng.standard_normal((size, 3)) + np.outer(rng.standard_normal(size), u) * math.sqrt(1.5)
@@ -63,9 +63,9 @@ def exponent(activation: str, zeta: float, first: int = FIRST) -> Enclosure:
     return Enclosure(Fraction(limit), Fraction(abs(limit - slopes[2])), "extrapolated")
 
 
-def second_derivative() -> Enclosure:
+def _second_derivative() -> Enclosure:
     """Half of d^2 k1/dB^2 at B = 0 and the point, by differences at 40 digits of the closed form."""
-    k1 = sp.lambdify(B, symbols.spiked_kernel().subs({**POINT, A: sp.Rational(6, 5)}), "mpmath")
+    k1 = sp.lambdify(B, symbols.spiked_kernel().subs({**_POINT, A: sp.Rational(6, 5)}), "mpmath")
     with mpmath.workdps(40):
         coarse, fine = ((k1(h) - 2 * k1(0) + k1(-h)) / (2 * h**2) for h in (mpmath.mpf(10) ** -5, mpmath.mpf(10) ** -6))
         return Enclosure(Fraction(float(fine)), Fraction(float(abs(fine - coarse))), "differences")
@@ -75,7 +75,7 @@ def _second(angle_sign: int = 1) -> float:
     value = symbols.second_order() / B**2
     if angle_sign < 0:
         value = value.subs(sp.cos(2 * symbols.angle), -sp.cos(2 * symbols.angle))
-    return float(value.subs({**POINT, A: sp.Rational(6, 5)}).evalf(20))
+    return float(value.subs({**_POINT, A: sp.Rational(6, 5)}).evalf(20))
 
 
 def _kernel(spiked: bool) -> float:
@@ -89,9 +89,9 @@ def _counterexample(order: int | None) -> float:
     return float(value.subs(at).evalf(20))
 
 
-def radius_measured() -> Enclosure:
+def _radius_measured() -> Enclosure:
     """The radius of convergence from the ratios of Taylor coefficients 14 and 28 at 50 digits, extrapolated."""
-    k1 = sp.lambdify(B, symbols.spiked_kernel().subs({**POINT, A: sp.Rational(6, 5)}), "mpmath")
+    k1 = sp.lambdify(B, symbols.spiked_kernel().subs({**_POINT, A: sp.Rational(6, 5)}), "mpmath")
     with mpmath.workdps(50):
         c = mpmath.taylor(k1, 0, 29)
         at = {n: abs(c[n] / c[n + 1]) for n in (14, 28)}
@@ -100,7 +100,7 @@ def radius_measured() -> Enclosure:
 
 
 def _radius() -> float:
-    return float(symbols.radius().subs({**POINT, A: sp.Rational(6, 5)}).evalf(20))
+    return float(symbols.radius().subs({**_POINT, A: sp.Rational(6, 5)}).evalf(20))
 
 
 CHECKS = (
@@ -146,7 +146,7 @@ CHECKS = (
         "the term of order B^2 for ReLU",
         "G5; paper F, Lemma 4.5",
         _second,
-        SecondRoute(second_derivative),
+        SecondRoute(_second_derivative),
         7e-4,
         Control("cos 2 theta with the other sign", functools.partial(_second, -1)),
     ),
@@ -155,7 +155,7 @@ CHECKS = (
         "E|u.w| at gamma2 = 3 gamma1/2 is sqrt(2 (gamma1 + gamma2)/pi), where the printed series diverges",
         "G5; paper F, Theorem 4.2",
         functools.partial(_counterexample, None),
-        MonteCarlo(absolute_trial, "mean", 5_000, 160, 1600),
+        MonteCarlo(_absolute_trial, "mean", 5_000, 160, 1600),
         0.02,
         Control("the printed series through j = 20", functools.partial(_counterexample, 20)),
     ),
@@ -164,7 +164,7 @@ CHECKS = (
         "the radius of convergence in B at fixed x, x' is where the two features become collinear",
         "G5; paper F, Theorem 4.2",
         _radius,
-        SecondRoute(radius_measured),
+        SecondRoute(_radius_measured),
         0.4,
         Control("twice as far", lambda: 2 * _radius()),
     ),

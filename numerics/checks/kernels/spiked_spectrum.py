@@ -21,7 +21,7 @@ from bulkedge.theory.numbers.symbols import A, B, d
 
 Array = NDArray[np.float64]
 
-D, BULK, SPIKE = 20, 1.0, 20.0
+D, _BULK, SPIKE = 20, 1.0, 20.0
 
 
 @functools.cache
@@ -30,7 +30,7 @@ def at_spike(dimension: int, spike: float, j: int = 0, parity: int = 0, bulk: fl
     return sector(dimension, bulk, spike, j, parity, tolerance=1e-9)
 
 
-def _kernel(X: Array, Y: Array, bulk: float = BULK) -> Array:
+def _kernel(X: Array, Y: Array, bulk: float = _BULK) -> Array:
     """k1 between rows, w* the first axis, from its closed form."""
     scale = np.full(X.shape[1], bulk)
     scale[0] += SPIKE
@@ -43,7 +43,7 @@ def _kernel(X: Array, Y: Array, bulk: float = BULK) -> Array:
 
 
 @stream("G6.eigenfunction")
-def data_trial(rng: np.random.Generator, size: int) -> dict[str, float]:
+def _data_trial(rng: np.random.Generator, size: int) -> dict[str, float]:
     """<Psi, T Psi> and <T Psi, T Psi>/value for three eigenfunctions, unbiased, from three independent samples."""
     X, Y, Z = (rng.standard_normal((size, D)) for _ in range(3))
     spike, axis = np.eye(D)[0], np.eye(D)[1]
@@ -51,7 +51,7 @@ def data_trial(rng: np.random.Generator, size: int) -> dict[str, float]:
     K, M = _kernel(X, Y), _kernel(Y, Z)
     # What the two largest modes add to the other ones' samples has mean zero, by orthogonality: take it off.
     top = at_spike(D, SPIKE).eigenfunction(0)
-    rest = K - (BULK + SPIKE) / (4 * D) * np.outer(X[:, 0], Y[:, 0])
+    rest = K - (_BULK + SPIKE) / (4 * D) * np.outer(X[:, 0], Y[:, 0])
     rest -= float(at_spike(D, SPIKE).eigenvalues[0]) * np.outer(top(X, spike), top(Y, spike))
     for name, part, i in (
         ("top", at_spike(D, SPIKE), 0),
@@ -69,18 +69,18 @@ def data_trial(rng: np.random.Generator, size: int) -> dict[str, float]:
     return result
 
 
-LINEAR_BULK = 1.5  # not 1: the orthogonal functions must show whether they feel A
+_LINEAR_BULK = 1.5  # not 1: the orthogonal functions must show whether they feel A
 
 
 @stream("G6.linear.aligned")
-def linear_trial(rng: np.random.Generator, size: int) -> dict[str, float]:
+def _linear_trial(rng: np.random.Generator, size: int) -> dict[str, float]:
     """<f, T f> for f = w*.x, and its mean over the axes across w*, from two independent samples."""
     X, Y = (rng.standard_normal((size, D)) for _ in range(2))
-    top, spike = at_spike(D, SPIKE, bulk=LINEAR_BULK), np.eye(D)[0]
+    top, spike = at_spike(D, SPIKE, bulk=_LINEAR_BULK), np.eye(D)[0]
     psi = top.eigenfunction(0)
     # The largest mode is even: what it adds has mean zero, take it off; so has what the two linear parts add.
-    K = _kernel(X, Y, LINEAR_BULK) - float(top.eigenvalues[0]) * np.outer(psi(X, spike), psi(Y, spike))
-    along = (LINEAR_BULK + SPIKE) / (4 * D)
+    K = _kernel(X, Y, _LINEAR_BULK) - float(top.eigenvalues[0]) * np.outer(psi(X, spike), psi(Y, spike))
+    along = (_LINEAR_BULK + SPIKE) / (4 * D)
     xx, yy = (float(S[:, 0] @ S[:, 0]) / size for S in (X, Y))
     rest = K - along * np.outer(X[:, 0], Y[:, 0])
     return {
@@ -127,7 +127,7 @@ def _weyl() -> float:
     return float((1 + 30.0) ** -0.5 * (2 / math.pi * ellipk(30.0 / 31.0)) ** 4)
 
 
-_DATA = functools.partial(MonteCarlo, data_trial)
+_DATA = functools.partial(MonteCarlo, _data_trial)
 
 CHECKS = (
     Check(
@@ -135,7 +135,7 @@ CHECKS = (
         "d = 20, A = 3/2, B = 20: <f, T f> of f = w*.x on data is (A+B)/(4d)",
         "G6; paper F, Theorem 5.3",
         lambda: _linear(aligned()),
-        MonteCarlo(linear_trial, "aligned", 140, 60, 600),
+        MonteCarlo(_linear_trial, "aligned", 140, 60, 600),
         0.002,
         Control("not boosted: A/(4d)", lambda: _linear(orthogonal())),
     ),
@@ -144,7 +144,7 @@ CHECKS = (
         "d = 20, A = 3/2, B = 20: <f, T f> of f = v.x, v across w*, on data is A/(4d)",
         "G6; paper F, Theorem 5.3",
         lambda: _linear(orthogonal()),
-        MonteCarlo(linear_trial, "orthogonal", 140, 60, 600),
+        MonteCarlo(_linear_trial, "orthogonal", 140, 60, 600),
         0.001,
         Control("unaffected: the 1/(4d) of k0", lambda: 1 / (4 * D)),
     ),
@@ -167,7 +167,7 @@ CHECKS = (
         lambda: float(at_spike(D, SPIKE).eigenvalues[0]),
         _DATA("top_square", 140, 160, 1600),
         0.05,
-        Control("the aligned linear eigenvalue (A+B)/(4d)", lambda: (BULK + SPIKE) / (4 * D)),
+        Control("the aligned linear eigenvalue (A+B)/(4d)", lambda: (_BULK + SPIKE) / (4 * D)),
     ),
     Check(
         "G6.second",

@@ -59,7 +59,7 @@ SIZE = 100
 
 
 @stream("O4.beats")
-def beating_trial(rng: np.random.Generator, size: int) -> dict[str, float]:
+def _beating_trial(rng: np.random.Generator, size: int) -> dict[str, float]:
     """erf on erf, n = 12 d, N = 2 d, after a step eta = 2.5 sqrt N on a batch of 12 d."""
     step = str(Fraction(2.5 * math.sqrt(2 * size)).limit_denominator(10**6))
     return risk_trial(
@@ -97,7 +97,7 @@ CHECKS = (
         claim="erf on erf: one step eta = 2.5 sqrt N takes the risk below the floor of kernels",
         source=SOURCE + "; L1 for the value",
         predict=_beating,
-        measure=Ladder(beating_trial, "test", (40, SIZE), 1.0, 12, (50, SIZE), 40),
+        measure=Ladder(_beating_trial, "test", (40, SIZE), 1.0, 12, (50, SIZE), 40),
         resolution=0.012,
         control=Control("the floor mu2*^2", lambda: constants(nonlinearity("erf")).mu2 ** 2),
     ),

@@ -22,13 +22,13 @@ def overlap(dimension: int, exponent: float) -> float:
     return float(part.vectors[1, 0] ** 2)
 
 
-def published_overlap() -> Enclosure:
+def _published_overlap() -> Enclosure:
     """Figure 1a's value at d = 3200, exponent .9, read off the picture to half a line's width."""
     return Enclosure(Fraction(183, 1000), Fraction(4, 1000), "read off the published figure")
 
 
 @stream("G8.floor")
-def floor_trial(rng: np.random.Generator, size: int) -> dict[str, float]:
+def _floor_trial(rng: np.random.Generator, size: int) -> dict[str, float]:
     """The squared error of the best function of the kernel's closure on Figure 1b's target, d = 300, `size` samples.
 
     The best function is written down (even part: the projection of 2t^2 on |x| h(x/|x|); odd part: linear), its error
@@ -56,7 +56,7 @@ CHECKS = (
         "Figure 1a at d = 3200, exponent .9, shows the squared overlap with Y2",
         "G8; paper F, Figure 1a",
         functools.partial(overlap, 3200, 0.9),
-        SecondRoute(published_overlap),
+        SecondRoute(_published_overlap),
         0.05,
         Control("the overlap itself, as the text defines it", lambda: math.sqrt(overlap(3200, 0.9))),
     ),
@@ -65,7 +65,7 @@ CHECKS = (
         "Figure 1b's target has the irreducible error 6.845 under every bias-free ReLU kernel",
         "G8; paper F, Figure 1b",
         functools.partial(_floor, 300),
-        MonteCarlo(floor_trial, "floor", 40_000, 160, 1600),
+        MonteCarlo(_floor_trial, "floor", 40_000, 160, 1600),
         0.1,
         Control(
             "the odd part's floor alone, in one dimension", lambda: 8 * (1 - math.exp(-8)) - 64 * math.exp(-4) + 12

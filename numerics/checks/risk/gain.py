@@ -17,8 +17,8 @@ from bulkedge.numerics.trials.check import Check, Control, Ladder
 SOURCE = "paper O, Theorem 5 and Fact 4; O5"
 
 # Information exponent 3: E z g = 0 exactly, so the step's direction holds nothing of the target's.
-BLIND_LINK = "sin(2*z) - 2*exp(-2)*z"
-NOTHING = Case("tanh", BLIND_LINK, "2", "3/2", "1/10", "4", "1/2", "1/5")
+_BLIND_LINK = "sin(2*z) - 2*exp(-2)*z"
+_NOTHING = Case("tanh", _BLIND_LINK, "2", "3/2", "1/10", "4", "1/2", "1/5")
 WIDE = Case("tanh", "tanh", "1", "6", "4/5", "4", "1", "1/5")
 FLOOR = Case("tanh", "tanh(2*z)", "4", "2", "1/20", "3", "4", "0")
 
@@ -41,8 +41,8 @@ def _narrow() -> float:
 
 def _any_direction() -> float:
     """The gain if whatever the outlier points at counted as the target's linear part."""
-    c = NOTHING.constants()
-    return float(_found(NOTHING, constants=replace(c, mu1_star=c.mu2_star, mu2_star=0.0)).gain)
+    c = _NOTHING.constants()
+    return float(_found(_NOTHING, constants=replace(c, mu1_star=c.mu2_star, mu2_star=0.0)).gain)
 
 
 def _risk() -> float:
@@ -58,8 +58,8 @@ CHECKS = (
         "O5.nothing",
         "no gain from a link of exponent 3, with theta far above the threshold: an outlier, and nothing learned",
         SOURCE,
-        functools.partial(_gain, NOTHING),
-        Ladder(NOTHING.trial(), "gain", (30, 90), 1.0, 60, (100, 200, 400), 60),
+        functools.partial(_gain, _NOTHING),
+        Ladder(_NOTHING.trial(), "gain", (30, 90), 1.0, 60, (100, 200, 400), 60),
         0.016,
         Control("the outlier's direction counted as the target's", _any_direction),
     ),

@@ -57,9 +57,9 @@ class Case:
 
 # A small batch and a step of several units: E y^2/alpha then dominates |u|^2, and leaving it out shows.
 TANH = Case("tanh", "tanh", "2", "3/2", "1/10", "4", "1/2", "1/5")
-QUADRATIC = Case("z + He(2, z)/2", "tanh", "3/2", "1", "1/5", "3/2", "3/2", "1/5")
-FITTED = Case("relu", "softplus", "3", "1", "1/10", "2", "3", "1/5")
-UNFITTED = Case("tanh", "softplus", "3", "1", "1/10", "3", "3", "1/5")
+_QUADRATIC = Case("z + He(2, z)/2", "tanh", "3/2", "1", "1/5", "3/2", "3/2", "1/5")
+_FITTED = Case("relu", "softplus", "3", "1", "1/10", "2", "3", "1/5")
+_UNFITTED = Case("tanh", "softplus", "3", "1", "1/10", "3", "3", "1/5")
 
 
 def _ladder(case: Case, component: str, rate: float = 1.0) -> Ladder:
@@ -74,13 +74,13 @@ def _without_batch_noise() -> float:
 
 def _train() -> float:
     """The training error of the quadratic activation."""
-    return float(QUADRATIC.predict().train)
+    return float(_QUADRATIC.predict().train)
 
 
 def _train_once() -> float:
     """The training error with lam/kappa, not squared."""
-    r = QUADRATIC.predict()
-    return float(r.train) / float(Fraction(QUADRATIC.ridge)) * float(r.kappa)
+    r = _QUADRATIC.predict()
+    return float(r.train) / float(Fraction(_QUADRATIC.ridge)) * float(r.kappa)
 
 
 def _mei_montanari() -> Enclosure:
@@ -102,11 +102,11 @@ def kernel_trial(rng: np.random.Generator, size: int) -> dict[str, float]:
     beta /= np.linalg.norm(beta)
     X, Z = rng.standard_normal((n, d)), rng.standard_normal((1500, d))
     y = np.tanh(X @ beta) + 0.2 * rng.standard_normal(n)
-    alpha = np.linalg.solve(_arcsine(X, X) + KERNEL_RIDGE * n / d * np.eye(n), y)
+    alpha = np.linalg.solve(_arcsine(X, X) + _KERNEL_RIDGE * n / d * np.eye(n), y)
     return {"test": float(np.mean((np.tanh(Z @ beta) - _arcsine(Z, X) @ alpha) ** 2))}
 
 
-KERNEL_RIDGE = 0.1
+_KERNEL_RIDGE = 0.1
 
 
 def _arcsine(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
@@ -119,7 +119,7 @@ def _arcsine(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
 def _kernel() -> float:
     """The limit N/d -> infinity at a proportional ridge."""
     c = ridge_constants(nonlinearity("erf"), nonlinearity("tanh"))[0]
-    return float(kernel_risk(c, 2.0, KERNEL_RIDGE, 0.2))
+    return float(kernel_risk(c, 2.0, _KERNEL_RIDGE, 0.2))
 
 
 def _kernel_floor() -> float:
@@ -164,7 +164,7 @@ CHECKS = (
         claim="training error after one step, activation z + He_2/2 (not odd: conjectured)",
         source=SOURCE,
         predict=_train,
-        measure=_ladder(QUADRATIC, "train"),
+        measure=_ladder(_QUADRATIC, "train"),
         resolution=0.02,
         control=Control("lam/kappa in place of its square", _train_once),
     ),
@@ -172,20 +172,20 @@ CHECKS = (
         id="O3.mean.fitted",
         claim="a link with a mean, an activation with one: the variance of y counts (ReLU on softplus)",
         source="derived here; O3",
-        predict=functools.partial(_test, FITTED),
+        predict=functools.partial(_test, _FITTED),
         # The finite-size term is the larger part of the margin here: a rate below 1 keeps the noise of its fit out.
-        measure=_ladder(FITTED, "test", 0.75),
+        measure=_ladder(_FITTED, "test", 0.75),
         resolution=0.05,
-        control=Control("E y^2 in place of Var y", functools.partial(_other_mean, FITTED)),
+        control=Control("E y^2 in place of Var y", functools.partial(_other_mean, _FITTED)),
     ),
     Check(
         id="O3.mean.unfitted",
         claim="a link with a mean, an odd activation: the mean adds mu0*^2 and more (tanh on softplus)",
         source="derived here; O3",
-        predict=functools.partial(_test, UNFITTED),
-        measure=_ladder(UNFITTED, "test"),
+        predict=functools.partial(_test, _UNFITTED),
+        measure=_ladder(_UNFITTED, "test"),
         resolution=0.1,
-        control=Control("Var y in place of E y^2", functools.partial(_other_mean, UNFITTED)),
+        control=Control("Var y in place of E y^2", functools.partial(_other_mean, _UNFITTED)),
     ),
     Check(
         id="O3.kernel",

@@ -18,19 +18,19 @@ from bulkedge.theory.functions.nonlinearity import nonlinearity
 from bulkedge.theory.numbers.enclosure import Enclosure
 
 # A batch of 4 d: the rest of the step, which the equations take isotropic, is then small.
-SAMPLES, BATCH, PENALTY, STEP, NOISE = 1.5, 4.0, 0.1, 1.2, 0.2
+SAMPLES, BATCH, _PENALTY, STEP, NOISE = 1.5, 4.0, 0.1, 1.2, 0.2
 PAIR = pair(nonlinearity("tanh"), nonlinearity("tanh"))
-NARROW, WIDE = 0.5, 2.0
+_NARROW, WIDE = 0.5, 2.0
 
 
 def _predicted(width: float, recorded: bool) -> float:
-    return spiked_features_risk(PAIR, SAMPLES, BATCH, width, PENALTY, STEP, noise=NOISE, recorded=recorded).test
+    return spiked_features_risk(PAIR, SAMPLES, BATCH, width, _PENALTY, STEP, noise=NOISE, recorded=recorded).test
 
 
 def _conditional(width: float) -> Enclosure:
     """L1's equations with one value of a_j, extrapolated in 1/N; the last change is the error."""
     options: dict[str, Any] = {"readout": "constant", "weights": "sphere", "count": 64, "isotropic": True}
-    ridge = PENALTY * width / SAMPLES  # paper O's
+    ridge = _PENALTY * width / SAMPLES  # paper O's
     risks = []
     for N in (2000, 4000, 8000):
         problem = RidgeProblem(SAMPLES, width, ridge, STEP * math.sqrt(N), alpha=BATCH, noise=NOISE)
@@ -40,7 +40,7 @@ def _conditional(width: float) -> Enclosure:
 
 
 @stream("C1.trained")
-def trained_trial(rng: object, size: int) -> dict[str, float]:
+def _trained_trial(rng: object, size: int) -> dict[str, float]:
     """A network of N = 2 d trained by one maximal step, eta = STEP sqrt(N)."""
     step = str(Fraction(STEP * math.sqrt(2 * size)).limit_denominator(10**6))
     return risk_trial(
@@ -72,14 +72,14 @@ def _second_route(id: str, width: float) -> Check:
 
 
 CHECKS = (
-    _second_route("C1.narrow", NARROW),
+    _second_route("C1.narrow", _NARROW),
     _second_route("C1.wide", WIDE),
     Check(
         id="C1.trained",
         claim="test risk of networks trained by one maximal step, p/d = 2, constant readout",
         source="P5; C1",
         predict=functools.partial(_predicted, WIDE, False),
-        measure=Ladder(trained_trial, "test", (28, 90), 1.0, 64, (60, 120, 240), 80),
+        measure=Ladder(_trained_trial, "test", (28, 90), 1.0, 64, (60, 120, 240), 80),
         resolution=0.0155,
         control=Control("the recorded form, without 1/beta", functools.partial(_predicted, WIDE, True)),
     ),

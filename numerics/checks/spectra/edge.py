@@ -48,7 +48,7 @@ def hits(rng: np.random.Generator, size: int) -> dict[str, float]:
 
 
 @stream("R4.kurtosis")
-def kurtosis_shift(rng: np.random.Generator, size: int) -> dict[str, float]:
+def _kurtosis_shift(rng: np.random.Generator, size: int) -> dict[str, float]:
     """sqrt(n p) times the relative shift of the mean largest eigenvalue, +-1 entries against Gaussian ones."""
     n, p = 3 * size // 2, size
 
@@ -136,7 +136,7 @@ CHECKS = (
         source="derived here (numerics/spectra/edge.py)",
         predict=lambda: -2.0,
         # Mostly finite size, at the rate 2/3; 1/2 keeps the noise of the fitted term out of the margin (see R1.edge).
-        measure=Ladder(kurtosis_shift, "shift", (12, 64), 1 / 2, 56, (40, 80, 160), 60),
+        measure=Ladder(_kurtosis_shift, "shift", (12, 64), 1 / 2, 56, (40, 80, 160), 60),
         resolution=1.0,
         control=Control("no shift (universality at leading order)", lambda: 0.0),
     ),

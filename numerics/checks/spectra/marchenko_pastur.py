@@ -35,7 +35,7 @@ def spectrum(rng: np.random.Generator, size: int, ratio: float, scale: float) ->
 
 
 @stream("R1.free")
-def free_sum(rng: np.random.Generator, size: int) -> dict[str, float]:
+def _free_sum(rng: np.random.Generator, size: int) -> dict[str, float]:
     """The third moment of A + B, independent with ratios 1/2 and 2."""
     total = np.zeros((size, size))
     for ratio in (0.5, 2.0):
@@ -108,7 +108,7 @@ CHECKS = (
         claim="free cumulants add: third moment of A + B, ratios 1/2 and 2",
         source="Voiculescu 1986; Nica & Speicher 2006, lecture 12",
         predict=lambda: _free_third(_cumulants(0.5, 2.0)),
-        measure=Ladder(free_sum, "third", (60, 120, 240), 1, 30, (100, 200, 400), 40),
+        measure=Ladder(_free_sum, "third", (60, 120, 240), 1, 30, (100, 200, 400), 40),
         resolution=2.0,
         control=Control("the second ratio inverted", lambda: _free_third(_cumulants(0.5, 0.5))),
     ),

@@ -33,7 +33,7 @@ def _law() -> GeneralLaw:
 
 
 @stream("R2.gap")
-def two_levels(rng: np.random.Generator, size: int) -> dict[str, float]:
+def _two_levels(rng: np.random.Generator, size: int) -> dict[str, float]:
     """n = size samples, half of the p = n/5 population eigenvalues 1, half 20, and one spike between them."""
     p = round(_RATIO * size)
     levels = np.where(np.arange(p) < p // 2, _LOW, _HIGH)
@@ -51,7 +51,7 @@ def two_levels(rng: np.random.Generator, size: int) -> dict[str, float]:
 
 
 @stream("R2.kernel")
-def relu_features(rng: np.random.Generator, size: int) -> dict[str, float]:
+def _relu_features(rng: np.random.Generator, size: int) -> dict[str, float]:
     """-z times the Stieltjes transform of centred ReLU features at z = -1/20, unit-norm weights."""
     width, n = round(_WIDE * size), round(_WIDE * size / _DEEP)
     weights = rng.standard_normal((size, width))
@@ -62,7 +62,7 @@ def relu_features(rng: np.random.Generator, size: int) -> dict[str, float]:
 
 
 @stream("R2.kernel_spike")
-def quadratic_features(rng: np.random.Generator, size: int) -> dict[str, float]:
+def _quadratic_features(rng: np.random.Generator, size: int) -> dict[str, float]:
     """The largest eigenvalue of centred features with a second Hermite coefficient, unit-norm weights."""
     width, n = round(_SPIKE_WIDE * size), round(_SPIKE_WIDE * size / _SPIKE_DEEP)
     weights = rng.standard_normal((size, width))
@@ -90,7 +90,7 @@ def _kernel_spike() -> float:
 
 
 def _ladder(component: str, rate: float) -> Ladder:
-    return Ladder(two_levels, component, (100, 200, 400), rate, 160, (400, 800, 1600), 60)
+    return Ladder(_two_levels, component, (100, 200, 400), rate, 160, (400, 800, 1600), 60)
 
 
 CHECKS = (
@@ -131,7 +131,7 @@ CHECKS = (
         "share of eigenvalues in the lower component and the gap: the population's (exact separation)",
         _SOURCE,
         lambda: 0.5,
-        MonteCarlo(two_levels, "lower_share", 800, 16, 60),
+        MonteCarlo(_two_levels, "lower_share", 800, 16, 60),
         0.1,
         Control("the share that a common bulk would have below 5", lambda: 0.25),
     ),
@@ -141,7 +141,7 @@ CHECKS = (
         _KERNEL,
         _resolvent,
         # O(1/d), and most of the margin: a slower rate bounds it (see R1.edge).
-        Ladder(relu_features, "resolvent", (40, 80, 160), 2 / 3, 24, (80, 160, 320), 30),
+        Ladder(_relu_features, "resolvent", (40, 80, 160), 2 / 3, 24, (80, 160, 320), 30),
         0.03,
         Control(
             "a Marchenko-Pastur law of the same mean",
@@ -153,7 +153,7 @@ CHECKS = (
         "largest eigenvalue of features with mu1 = 1/2, c_2 = 1, N/d = 6, N/n = 1/5",
         "derived here (numerics/spectra/silverstein.py)",
         lambda: _kernel_outlier(_kernel_spike()),
-        Ladder(quadratic_features, "largest", (20, 40, 80), 0.5, 32, (40, 80, 160), 16),
+        Ladder(_quadratic_features, "largest", (20, 40, 80), 0.5, 32, (40, 80, 160), 16),
         1.2,
         Control(
             "the bulk's edge: E sigma'' taken for 0",

@@ -128,10 +128,10 @@ def _edge(width: str) -> float:
 
 
 # (part, N/d, eta): psi above and below 1, theta above and below psi^(1/4).
-WIDE_ABOVE = ("9", "3/4")
-WIDE_BELOW = ("9", "1/4")
+_WIDE_ABOVE = ("9", "3/4")
+_WIDE_BELOW = ("9", "1/4")
 NARROW_ABOVE = ("1/4", "7/16")
-NARROW_BELOW = ("1/4", "3/40")
+_NARROW_BELOW = ("1/4", "3/40")
 
 
 def _ladder(case: tuple[str, str], component: str, rate: float, trials: int = 32) -> Ladder:
@@ -213,14 +213,14 @@ def _below(ids: tuple[str, str], case: tuple[str, str], text: str) -> tuple[Chec
 CHECKS = (
     *_above(
         ("O2.outlier.wide", "O2.overlap.d.wide", "O2.overlap.N.wide", "O2.overlap.beta.wide"),
-        WIDE_ABOVE,
+        _WIDE_ABOVE,
         "N/d = 9, theta > psi^(1/4)",
     ),
-    *_below(("O2.outlier.wide.below", "O2.overlap.d.wide.below"), WIDE_BELOW, "N/d = 9, theta < psi^(1/4)"),
+    *_below(("O2.outlier.wide.below", "O2.overlap.d.wide.below"), _WIDE_BELOW, "N/d = 9, theta < psi^(1/4)"),
     *_above(
         ("O2.outlier.narrow", "O2.overlap.d.narrow", "O2.overlap.N.narrow", "O2.overlap.beta.narrow"),
         NARROW_ABOVE,
         "N/d = 1/4, theta > psi^(1/4)",
     ),
-    *_below(("O2.outlier.narrow.below", "O2.overlap.d.narrow.below"), NARROW_BELOW, "N/d = 1/4, theta < psi^(1/4)"),
+    *_below(("O2.outlier.narrow.below", "O2.overlap.d.narrow.below"), _NARROW_BELOW, "N/d = 1/4, theta < psi^(1/4)"),
 )

@@ -26,7 +26,7 @@ _INTERVALS = 8  # matrices per trial of a coverage
 
 
 @stream("R3.covariance.below")
-def covariance_trial(rng: np.random.Generator, size: int, ratio: float, spike: float) -> dict[str, float]:
+def _covariance_trial(rng: np.random.Generator, size: int, ratio: float, spike: float) -> dict[str, float]:
     """Extreme eigenpair of a Gaussian sample covariance with one population spike, along the first axis."""
     n, p = size, round(ratio * size)
     data = rng.standard_normal((n, p))
@@ -44,7 +44,7 @@ def covariance_trial(rng: np.random.Generator, size: int, ratio: float, spike: f
 
 
 @stream("R3.wishart.below")
-def wishart_trial(rng: np.random.Generator, size: int, ratio: float, strength: float) -> dict[str, float]:
+def _wishart_trial(rng: np.random.Generator, size: int, ratio: float, strength: float) -> dict[str, float]:
     """Extreme eigenpair of (1/n) X^T X + theta v v^T, along the first axis; the smallest for a negative strength."""
     n, p = size, round(ratio * size)
     data = rng.standard_normal((n, p))
@@ -65,7 +65,7 @@ def wishart_variance(rng: np.random.Generator, size: int, ratio: float, strength
 
 
 @stream("R3.wigner.outlier")
-def wigner_trial(rng: np.random.Generator, size: int, strength: float) -> dict[str, float]:
+def _wigner_trial(rng: np.random.Generator, size: int, strength: float) -> dict[str, float]:
     """Extreme eigenpair of a spiked GOE matrix, along the first axis."""
     noise = rng.standard_normal((size, size))
     matrix = (noise + noise.T) / np.sqrt(2 * size)
@@ -76,7 +76,7 @@ def wigner_trial(rng: np.random.Generator, size: int, strength: float) -> dict[s
 
 
 @stream("R3.covariance.variance")
-def covariance_variance(rng: np.random.Generator, size: int, ratio: float, spike: float) -> dict[str, float]:
+def _covariance_variance(rng: np.random.Generator, size: int, ratio: float, spike: float) -> dict[str, float]:
     """n times the sample variance of the largest eigenvalue over a batch of Gaussian sample covariances."""
     data = rng.standard_normal((_BATCH, size, round(ratio * size)))
     data[:, :, 0] *= np.sqrt(spike)
@@ -84,7 +84,7 @@ def covariance_variance(rng: np.random.Generator, size: int, ratio: float, spike
 
 
 @stream("R3.wigner.variance")
-def wigner_variance(rng: np.random.Generator, size: int, strength: float) -> dict[str, float]:
+def _wigner_variance(rng: np.random.Generator, size: int, strength: float) -> dict[str, float]:
     """n times the sample variance of the largest eigenvalue over a batch of spiked GOE matrices."""
     noise = rng.standard_normal((_BATCH, size, size))
     matrices = (noise + np.swapaxes(noise, 1, 2)) / np.sqrt(2 * size)
@@ -93,7 +93,7 @@ def wigner_variance(rng: np.random.Generator, size: int, strength: float) -> dic
 
 
 @stream("R3.rectangular.variance")
-def rectangular_variance(rng: np.random.Generator, size: int, ratio: float, strength: float) -> dict[str, float]:
+def _rectangular_variance(rng: np.random.Generator, size: int, ratio: float, strength: float) -> dict[str, float]:
     """d times the sample variance of the largest singular value over a batch of W0 + theta e1 e1^T, ratio <= 1."""
     matrices = rng.standard_normal((_BATCH, size, round(ratio * size))) / np.sqrt(size)
     matrices[:, 0, 0] += strength
@@ -101,7 +101,7 @@ def rectangular_variance(rng: np.random.Generator, size: int, ratio: float, stre
 
 
 @stream("R3.threshold")
-def at_threshold(rng: np.random.Generator, size: int) -> dict[str, float]:
+def _at_threshold(rng: np.random.Generator, size: int) -> dict[str, float]:
     """The mean of Lambda, the GOE's largest eigenvalue in the edge's units, with a spike of strength one.
 
     In tridiagonal form (Trotter; Dumitriu & Edelman) the spike sits in the first entry, and the edge sees a few
@@ -130,7 +130,7 @@ def no_spike(rng: np.random.Generator, size: int) -> dict[str, float]:
 
 
 @stream("R3.interval")
-def coverage(rng: np.random.Generator, size: int, ratio: float, strength: float) -> dict[str, float]:
+def _coverage(rng: np.random.Generator, size: int, ratio: float, strength: float) -> dict[str, float]:
     """The share of 80 per cent intervals that hold the strength of a rectangular spike, ratio <= 1."""
     matrices = rng.standard_normal((_INTERVALS, size, round(ratio * size))) / np.sqrt(size)
     matrices[:, 0, 0] += strength
@@ -141,7 +141,7 @@ def coverage(rng: np.random.Generator, size: int, ratio: float, strength: float)
 
 
 @stream("R3.interval.below")
-def coverage_below(rng: np.random.Generator, size: int, ratio: float, spike: float) -> dict[str, float]:
+def _coverage_below(rng: np.random.Generator, size: int, ratio: float, spike: float) -> dict[str, float]:
     """The share of 80 per cent intervals that hold a population eigenvalue below the bulk."""
     data = rng.standard_normal((_INTERVALS, size, round(ratio * size)))
     data[:, :, 0] *= np.sqrt(spike)
@@ -201,14 +201,14 @@ def _beyond(size: int) -> float:
 
 _TALL, _WIDE = covariance(0.5), covariance(2.0)
 _TALL_SUM, _WIDE_SUM = wishart(0.5), wishart(2.0)
-_up, _down = (partial(wishart_trial, ratio=0.5, strength=s) for s in (2.0, -1.0))
-_slight = partial(wishart_trial, ratio=0.5, strength=0.7)
-_under_zero = partial(wishart_trial, ratio=2.0, strength=-1.0)
-_tall = partial(covariance_trial, ratio=0.5, spike=3.0)
-_wide = partial(covariance_trial, ratio=2.0, spike=4.0)
-_low = partial(covariance_trial, ratio=0.25, spike=0.1)
-_weak = partial(covariance_trial, ratio=0.5, spike=1.4)
-_strong_wigner, _weak_wigner = partial(wigner_trial, strength=-2.0), partial(wigner_trial, strength=0.6)
+_up, _down = (partial(_wishart_trial, ratio=0.5, strength=s) for s in (2.0, -1.0))
+_slight = partial(_wishart_trial, ratio=0.5, strength=0.7)
+_under_zero = partial(_wishart_trial, ratio=2.0, strength=-1.0)
+_tall = partial(_covariance_trial, ratio=0.5, spike=3.0)
+_wide = partial(_covariance_trial, ratio=2.0, spike=4.0)
+_low = partial(_covariance_trial, ratio=0.25, spike=0.1)
+_weak = partial(_covariance_trial, ratio=0.5, spike=1.4)
+_strong_wigner, _weak_wigner = partial(_wigner_trial, strength=-2.0), partial(_wigner_trial, strength=0.6)
 
 CHECKS = (
     _check(
@@ -349,13 +349,13 @@ CHECKS = (
     _interval(
         "R3.interval",
         "coverage of the 80 per cent interval for a rectangular strength, to leading order in 1/d",
-        partial(coverage, ratio=0.5, strength=1.8),
+        partial(_coverage, ratio=0.5, strength=1.8),
         100,
     ),
     _interval(
         "R3.interval.below",
         "coverage of the 80 per cent interval for a population eigenvalue of 0.15 below the bulk, c = 1/4",
-        partial(coverage_below, ratio=0.25, spike=0.15),
+        partial(_coverage_below, ratio=0.25, spike=0.15),
         160,
     ),
     Check(
@@ -363,7 +363,7 @@ CHECKS = (
         claim="mean of the extreme eigenvalue at the threshold, beyond the edge and in units of its scale",
         source="Bloemendal & Virag 2013 (numerics/spectra/spike_transition.py)",
         predict=lambda: transition.moments(0.0)[0],
-        measure=Ladder(at_threshold, "mean", (2000, 20_000, 200_000), 1 / 3, 40, (10**4, 10**5, 10**6), 200),
+        measure=Ladder(_at_threshold, "mean", (2000, 20_000, 200_000), 1 / 3, 40, (10**4, 10**5, 10**6), 200),
         resolution=0.5,
         control=Control("Tracy-Widom's, as without a spike", lambda: transition.moments(np.inf)[0]),
     ),
@@ -383,7 +383,7 @@ CHECKS = (
         4.0,
         0.2,
         "covariance",
-        partial(covariance_variance, ratio=0.2, spike=4.0),
+        partial(_covariance_variance, ratio=0.2, spike=4.0),
         "a further factor c (the standard deviation with sqrt(c/n), as one package has it)",
     ),
     _variance(
@@ -394,13 +394,13 @@ CHECKS = (
         partial(wishart_variance, ratio=0.5, strength=2.0),
         "no fluctuation at order 1/n",
     ),
-    _variance(wigner(), 2.0, 0.0, "wigner", partial(wigner_variance, strength=2.0), "no fluctuation at order 1/n"),
+    _variance(wigner(), 2.0, 0.0, "wigner", partial(_wigner_variance, strength=2.0), "no fluctuation at order 1/n"),
     _variance(
         rectangular(0.5),
         1.5,
         2.0,
         "rectangular",
-        partial(rectangular_variance, ratio=0.5, strength=1.5),
+        partial(_rectangular_variance, ratio=0.5, strength=1.5),
         "per N instead of per d",
     ),
 )

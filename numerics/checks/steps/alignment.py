@@ -74,13 +74,13 @@ def cross(link: str, batch: str) -> float:
     return float(here.gram(F, _p_of(2, link, batch)[1]))
 
 
-def without_memory(k: int, link: str) -> float:
+def _without_memory(k: int, link: str) -> float:
     """|b_k|^2 of a reused batch with the memory term left out."""
     here, F = _p_of(k, link, "reused")
     return float(here.without_memory(F))
 
 
-def full_signal(k: int, batch: str, reading: str, mean: float = 0.0) -> float:
+def _full_signal(k: int, batch: str, reading: str, mean: float = 0.0) -> float:
     """beta.b_k of a reading for the ledger's activation."""
     return float(geometry(mean, batch).signal(function(k, mean, batch, reading)))
 
@@ -105,7 +105,7 @@ def _full(id: str, k: int, resolution: float) -> Check:
         id=id,
         claim=f"beta.b_{k} of W2 is E[z F_{k}] with F of the reading full: fresh batch, E y = 1",
         source=SOURCE,
-        predict=functools.partial(full_signal, k, "fresh", "full", 1.0),
+        predict=functools.partial(_full_signal, k, "fresh", "full", 1.0),
         measure=Ladder(
             functools.partial(second_gradient, batch="fresh", mean=1.0),
             f"signal{k}",
@@ -116,7 +116,7 @@ def _full(id: str, k: int, resolution: float) -> Check:
             full_trials=40,
         ),
         resolution=resolution,
-        control=Control("reading rank_one", functools.partial(full_signal, k, "fresh", "rank_one", 1.0)),
+        control=Control("reading rank_one", functools.partial(_full_signal, k, "fresh", "rank_one", 1.0)),
     )
 
 
@@ -131,7 +131,7 @@ CHECKS: tuple[Check, ...] = (
         ("bounded", "reused"),
         0.04,
         "memory term left out",
-        lambda: signal(2, "bounded", "reused") / float(np.sqrt(without_memory(2, "bounded"))),
+        lambda: signal(2, "bounded", "reused") / float(np.sqrt(_without_memory(2, "bounded"))),
     ),
     _check(
         "T3.cross",

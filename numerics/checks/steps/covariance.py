@@ -12,7 +12,7 @@ from bulkedge.theory.gaussian.hermite import second_moment
 from bulkedge.theory.steps import covariance as symbols
 
 RELU = Step()  # ReLU, tanh link, alpha = 2, beta = 1, eta = d^(3/4)
-CUBIC = Step("z + He(2, z)/4 + He(3, z)/5", "tanh")
+_CUBIC = Step("z + He(2, z)/4 + He(3, z)/5", "tanh")
 SHIFTED = Step("z + He(2, z)/2", "tanh(z) + 1/2")
 SOURCE = "G1; paper F, eq. (3.3)"
 
@@ -108,10 +108,10 @@ CHECKS = (
         "G1.corrections",
         "B of a cubic activation at d = 50, with its terms of relative order 1/d",
         SOURCE,
-        functools.partial(_reading, CUBIC, 50, "full", 1),
-        MonteCarlo(functools.partial(trial, step=CUBIC), "spike", 50, 900, 3000),
+        functools.partial(_reading, _CUBIC, 50, "full", 1),
+        MonteCarlo(functools.partial(trial, step=_CUBIC), "spike", 50, 900, 3000),
         0.0745,
-        Control("the rank-one update, without them", functools.partial(_reading, CUBIC, 50, "rank_one", 1)),
+        Control("the rank-one update, without them", functools.partial(_reading, _CUBIC, 50, "rank_one", 1)),
     ),
     Check(
         "G1.mean",

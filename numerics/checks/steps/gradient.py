@@ -90,7 +90,7 @@ _mean = _trial(*_WITH_MEAN, 2, readout="gaussian")
 
 
 @stream("O1.norm.large")
-def exponent_trial(rng: np.random.Generator, size: int, network: Trial) -> dict[str, float]:
+def _exponent_trial(rng: np.random.Generator, size: int, network: Trial) -> dict[str, float]:
     """The exponent of |E|_op in the size, from one network at d = size and one at twice the size."""
     small, large = (network(rng, d)["norm"] for d in (size, 2 * size))
     return {"exponent": float(np.log2(large / small))}
@@ -98,7 +98,7 @@ def exponent_trial(rng: np.random.Generator, size: int, network: Trial) -> dict[
 
 def _rate(network: Trial) -> Ladder:
     # A norm is an edge: 1 - c d^(-2/3) is a factor of it, so that the exponent has a finite-size term of that order.
-    trial = functools.partial(exponent_trial, network=network)
+    trial = functools.partial(_exponent_trial, network=network)
     full = (100, 200, 400)
     return Ladder(trial, "exponent", (30, 160), rate=2 / 3, trials=48, full_sizes=full, full_trials=40)
 

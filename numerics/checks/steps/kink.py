@@ -32,15 +32,15 @@ from bulkedge.theory.numbers.enclosure import Enclosure
 from bulkedge.theory.steps.kink import Kink, further
 
 # sigma' = -1/3 + (z - 1/2)/5 below 1/2 and 4/5 - (z - 1/2) above.
-KINK = Kink(sp.Rational(1, 2), (sp.Rational(-1, 3), sp.Rational(1, 5)), (sp.Rational(4, 5), sp.Integer(-1)))
+_KINK = Kink(sp.Rational(1, 2), (sp.Rational(-1, 3), sp.Rational(1, 5)), (sp.Rational(4, 5), sp.Integer(-1)))
 A, E, OWN = sp.Rational(3, 10), sp.Rational(1, 4), sp.Rational(7, 10)
 REACH = 9.0
 
 
-def moved_mean(t: float) -> float:
+def _moved_mean(t: float) -> float:
     """E sigma'(G + t P), by Gauss-Legendre between the kink and the points that move onto it."""
-    at, a, e, own = (float(x) for x in (KINK.at, A, E, OWN))
-    sides = [tuple(map(float, side)) for _, side in KINK.sides]
+    at, a, e, own = (float(x) for x in (_KINK.at, A, E, OWN))
+    sides = [tuple(map(float, side)) for _, side in _KINK.sides]
 
     def slope(x: Floats) -> Floats:
         (l, l1), (r, r1) = sides
@@ -60,7 +60,7 @@ def moved_mean(t: float) -> float:
 def coefficients(sign: int, terms: int) -> Floats:
     """The Taylor coefficients of `moved_mean` in t on one side of 0, t = .01, .02, ...; fitted with so many terms."""
     t = sign * 0.01 * np.arange(1, terms + 1)
-    rise = np.array([moved_mean(x) for x in t]) - moved_mean(0.0)
+    rise = np.array([_moved_mean(x) for x in t]) - _moved_mean(0.0)
     return np.linalg.solve(t[:, None] ** np.arange(1, terms + 1), rise)
 
 
@@ -72,8 +72,8 @@ def measured(k: int, part: int) -> Enclosure:
 
 def both(k: int, own: sp.Expr = OWN) -> float:
     """E[sigma^(k+1)(G) P^k]/k! with T6's moments."""
-    left, right = (value * (s.z - KINK.at) + rise * (s.z - KINK.at) ** 2 / 2 for _, (value, rise) in KINK.sides)
-    moment = Moments(None).activation(nonlinearity(sp.Piecewise((left, s.z < KINK.at), (right, True))))
+    left, right = (value * (s.z - _KINK.at) + rise * (s.z - _KINK.at) ** 2 / 2 for _, (value, rise) in _KINK.sides)
+    moment = Moments(None).activation(nonlinearity(sp.Piecewise((left, s.z < _KINK.at), (right, True))))
     return float(
         sum(
             sp.binomial(k, b) * sp.binomial(k - b, c) * A ** (k - b - c) * E**b * own**c * moment(k + 1, b, c)
@@ -87,7 +87,7 @@ def both(k: int, own: sp.Expr = OWN) -> float:
 def beside(k: int) -> float:
     """The coefficient of the left vector a^k|a| without the mean over xi."""
     at = {s.q: A, s.v: sp.Rational(1, 10**40), s.alpha: 1, s.y: OWN}
-    return float(further((KINK,), k, sp.Integer(1), E).subs(at).evalf(20) / OWN)
+    return float(further((_KINK,), k, sp.Integer(1), E).subs(at).evalf(20) / OWN)
 
 
 def _check(id: str, k: int, part: int, resolution: float) -> Check:
@@ -105,14 +105,14 @@ def _check(id: str, k: int, part: int, resolution: float) -> Check:
     )
 
 
-def relu_further(alpha: float) -> tuple[Callable[[Floats, Floats], Floats], Callable[[Floats, Floats], Floats]]:
+def _relu_further(alpha: float) -> tuple[Callable[[Floats, Floats], Floats], Callable[[Floats, Floats], Floats]]:
     """T6's F of a|a| for ReLU and the odd link: mu1 = 1/2, Var sigma' = 1/4, no mean."""
     v = float_moments(he3_link, nodes=400)(0, 2) / 4 / alpha
     return further_direction((Kink(0, (0,), (1,)),), 0.5, 0.0, v, alpha)
 
 
 @stream("T6.relu.direction")
-def kinked_gradient(rng: np.random.Generator, size: int) -> dict[str, float]:
+def _kinked_gradient(rng: np.random.Generator, size: int) -> dict[str, float]:
     """ReLU, odd link of information exponent 3, n = d = size, N = 4 d, reused: the coefficient of |t| against T6.
 
     Even part of the gradient in t = eta1 a_j; without a mean of y the order t^2 vanishes (T6), so |t| and |t|^3 are
@@ -124,18 +124,18 @@ def kinked_gradient(rng: np.random.Generator, size: int) -> dict[str, float]:
     t = np.abs(eta1 * start.a)
     found = fit(even, np.stack([t, t**3], axis=1))
     X, y, q = without_own(start.batches)
-    F, _ = relu_further(1.0)
+    F, _ = _relu_further(1.0)
     expected = X.T @ F(y, q) / size
     return {"ratio": found.signal(expected, 0) / float(expected @ expected)}
 
 
 @stream("T6.relu.signal")
-def kinked_reach(rng: np.random.Generator, size: int) -> dict[str, float]:
+def _kinked_reach(rng: np.random.Generator, size: int) -> dict[str, float]:
     """beta.b of the further direction b = (1/n) X^T F from data alone, n = d = size: what a|a| sees of the target."""
     teacher = Teacher(draw_directions(size, 1, rng), (he3_link,), 0.0)
     batch = draw_batch(teacher, size, rng)
     X, y, q = without_own((batch, batch))
-    F, _ = relu_further(1.0)
+    F, _ = _relu_further(1.0)
     return {"signal": float(teacher.directions[:, 0] @ X.T @ F(y, q)) / size}
 
 
@@ -146,7 +146,7 @@ CHECKS: tuple[Check, ...] = (
         source="T6",
         predict=lambda: 1.0,
         measure=Ladder(
-            kinked_gradient,
+            _kinked_gradient,
             "ratio",
             sizes=(60, 120, 240),
             rate=0.5,
@@ -161,9 +161,9 @@ CHECKS: tuple[Check, ...] = (
         id="T6.relu.signal",
         claim="ReLU, reused: a|a| reaches an odd link of information exponent 3 at Lambda = 1",
         source="T6",
-        predict=lambda: direct_limits(*relu_further(1.0), he3_link, 1.0, 0.0, "reused", (0.0,)).signal,
+        predict=lambda: direct_limits(*_relu_further(1.0), he3_link, 1.0, 0.0, "reused", (0.0,)).signal,
         measure=Ladder(
-            kinked_reach,
+            _kinked_reach,
             "signal",
             sizes=(100, 200, 400),
             rate=1.0,

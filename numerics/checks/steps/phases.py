@@ -29,7 +29,7 @@ from bulkedge.theory.steps.phases import learned_length2, one_step_cosine2, phas
 SOURCE = "paper T, number of outliers; T1"
 
 
-EQUAL = (1.0, 1.0)
+_EQUAL = (1.0, 1.0)
 # Different, so that neither step can stand for the other; the cosine of a reused batch sees no step at all.
 UNEQUAL = (0.5, 1.0)
 
@@ -62,7 +62,7 @@ CASES = {
 
 
 @stream("T1.count.below")
-def outlier_count(rng: np.random.Generator, size: int, case: str) -> dict[str, float]:
+def _outlier_count(rng: np.random.Generator, size: int, case: str) -> dict[str, float]:
     """Singular values of W2 beyond 1.1 times the bulk's measured edge, d = N = size, reused batch, bounded link."""
     here = CASES[case]
     start = draw_start(rng, size, size, int(here.ratio * size), bounded_link, 0.3, readout=here.readout)
@@ -83,7 +83,7 @@ def strengths(rng: np.random.Generator, size: int) -> dict[str, float]:
 
 
 @stream("T5.fresh")
-def two_small_steps(rng: np.random.Generator, size: int, batch: str, steps: tuple[float, float]) -> dict[str, float]:
+def _two_small_steps(rng: np.random.Generator, size: int, batch: str, steps: tuple[float, float]) -> dict[str, float]:
     """The direction learned by two steps of order one, n = d = size, N = 2 d: squared cosine with beta, and length.
 
     The direction is (W2 - W0) a, which the readout picks out of all rows. Its length is that over |a|^2.
@@ -119,7 +119,7 @@ def _values(steps: tuple[float, float]) -> dict[sp.Symbol, float]:
 
 def cosine2(batch: str) -> float:
     """T5's squared cosine for two equal steps at n = d."""
-    return float(sp.N(one_step_cosine2(batch).subs(_values(EQUAL))))
+    return float(sp.N(one_step_cosine2(batch).subs(_values(_EQUAL))))
 
 
 def length(batch: str, steps: tuple[float, float]) -> float:
@@ -133,7 +133,7 @@ def _count(id: str, case: str, claim: str, mistake: str, wrong: float) -> Check:
         claim=claim,
         source=SOURCE,
         predict=functools.partial(total, case),
-        measure=MonteCarlo(functools.partial(outlier_count, case=case), "count", size=400, trials=3, full_trials=12),
+        measure=MonteCarlo(functools.partial(_outlier_count, case=case), "count", size=400, trials=3, full_trials=12),
         resolution=0.5,
         control=Control(mistake, lambda: wrong),
     )
@@ -158,7 +158,7 @@ def _one_step(id: str, batch: str, other: str) -> Check:
         source="T1, T5",
         predict=functools.partial(cosine2, batch),
         measure=Ladder(
-            functools.partial(two_small_steps, batch=batch, steps=EQUAL),
+            functools.partial(_two_small_steps, batch=batch, steps=_EQUAL),
             "cosine2",
             (75, 150, 300),
             1.0,
@@ -178,7 +178,7 @@ def _length(id: str, batch: str, claim: str, mistake: str, wrong: tuple[float, f
         source="T1, T5",
         predict=functools.partial(length, batch, UNEQUAL),
         measure=Ladder(
-            functools.partial(two_small_steps, batch=batch, steps=UNEQUAL),
+            functools.partial(_two_small_steps, batch=batch, steps=UNEQUAL),
             "length",
             (75, 150, 300),
             1.0,

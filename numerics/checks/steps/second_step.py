@@ -82,7 +82,7 @@ def _measured(start: Start, scale: float) -> Regression:
 
 
 @stream("T2.he3.fresh")
-def he3_gradient(rng: np.random.Generator, size: int, batch: str) -> dict[str, float]:
+def _he3_gradient(rng: np.random.Generator, size: int, batch: str) -> dict[str, float]:
     """Cosine with beta of the coefficient of t^2 in the second gradient, odd link of information exponent 3."""
     start = draw_start(rng, size, 2 * size, int(ALPHA * size), he3_link, NOISE, batch)
     found = _measured(start, 1.0)
@@ -90,7 +90,7 @@ def he3_gradient(rng: np.random.Generator, size: int, batch: str) -> dict[str, f
     return {"signal": signal, "cosine": signal / np.sqrt(max(found.gram(2, 2), 1e-12))}
 
 
-def he3_limit(batch: str, cosine: bool) -> float:
+def _he3_limit(batch: str, cosine: bool) -> float:
     """T3's beta.b_2, or its cosine, in the reading `full` for that link."""
     target = AdditiveTarget((float_moments(he3_link, nodes=400),), NOISE**2, float)
     here = Geometry(target, 1 / ALPHA, batch)
@@ -99,40 +99,40 @@ def he3_limit(batch: str, cosine: bool) -> float:
 
 
 # Quadratic, so that the output is linear in eta1 a_j up to terms even in a_j, which cancel in the sum over neurons.
-SQUARED = Cubic(sp.Rational(3, 10))
-SQUARED_STEP = 0.3  # eta1/sqrt(N)
+_SQUARED = Cubic(sp.Rational(3, 10))
+_SQUARED_STEP = 0.3  # eta1/sqrt(N)
 
 
 @stream("T2.square")
-def squared_gradient(rng: np.random.Generator, size: int) -> dict[str, float]:
+def _squared_gradient(rng: np.random.Generator, size: int) -> dict[str, float]:
     """The second gradient of the squared loss, reused batch, E y = 1: its coefficient b_0 against y - f(x; W1)."""
     width, n = 2 * size, int(ALPHA * size)
     start = draw_start(rng, size, width, n, functools.partial(bounded_link, mean=1.0), NOISE)
     W, a, batch = start.W, start.a, start.batches[0]
-    eta1 = SQUARED_STEP * np.sqrt(width)
+    eta1 = _SQUARED_STEP * np.sqrt(width)
 
     def remainder(P: Floats, y: Floats) -> Floats:
         return np.asarray(y - (P + 0.3 * (P**2 - 1)) @ a / np.sqrt(width))
 
-    step_in_place(W, a, mean_gradient(W, batch, SQUARED.slope, remainder), eta1)
-    found = regress(mean_gradient(W, batch, SQUARED.slope, remainder), a, eta1, 2)
+    step_in_place(W, a, mean_gradient(W, batch, _SQUARED.slope, remainder), eta1)
+    found = regress(mean_gradient(W, batch, _SQUARED.slope, remainder), a, eta1, 2)
     X, y, q = without_own(start.batches)
-    right = sum(c * y**i * q**j for (i, j), c in squared_residual().items())
+    right = sum(c * y**i * q**j for (i, j), c in _squared_residual().items())
     expected = X.T @ right / n
     return {"ratio0": found.signal(expected, 0) / float(expected @ expected)}
 
 
 @functools.cache
-def squared_residual() -> Poly:
+def _squared_residual() -> Poly:
     """y - f(x; W1) in numbers."""
     here = Label(sp.Rational(1, 2), sp.Float(geometry(1.0, "reused").target.moment((0,), 1)), s.m2)
-    values = {s.eta1: SQUARED_STEP, s.N: 1}
-    return {key: float(c.subs(values)) for key, c in residual("reused", SQUARED.exact, here).items()}
+    values = {s.eta1: _SQUARED_STEP, s.N: 1}
+    return {key: float(c.subs(values)) for key, c in residual("reused", _SQUARED.exact, here).items()}
 
 
 def _without_output() -> float:
     """The ratio if y stood in the place of y - f."""
-    here, right = geometry(1.0, "reused"), squared_residual()
+    here, right = geometry(1.0, "reused"), _squared_residual()
     return float(here.gram({(1, 0): 1.0}, right) / here.gram(right, right))
 
 
@@ -194,12 +194,12 @@ CHECKS: tuple[Check, ...] = (
             id=id,
             claim=f"W2, odd link of information exponent 3, {batch} batch: {what} of spike 2 with beta",
             source="T2, T3; paper T, reused and fresh batches",
-            predict=functools.partial(he3_limit, batch, what == "cosine"),
+            predict=functools.partial(_he3_limit, batch, what == "cosine"),
             measure=Ladder(
-                functools.partial(he3_gradient, batch=batch), what, (60, 120, 240), 1.0, 30, (150, 300, 600), 60
+                functools.partial(_he3_gradient, batch=batch), what, (60, 120, 240), 1.0, 30, (150, 300, 600), 60
             ),
             resolution=resolution,
-            control=Control(f"the {other} batch's", functools.partial(he3_limit, other, what == "cosine")),
+            control=Control(f"the {other} batch's", functools.partial(_he3_limit, other, what == "cosine")),
         )
         for id, batch, other, what, resolution in (
             ("T2.he3.reused", "reused", "fresh", "cosine", 0.155),
@@ -211,7 +211,7 @@ CHECKS: tuple[Check, ...] = (
         claim="squared loss: spike 0 of the second gradient carries y - f(x; W1), E y = 1",
         source=SOURCE,
         predict=lambda: 1.0,
-        measure=Ladder(squared_gradient, "ratio0", (60, 120, 240), 0.5, 16, (150, 300, 600), 40),
+        measure=Ladder(_squared_gradient, "ratio0", (60, 120, 240), 0.5, 16, (150, 300, 600), 40),
         resolution=0.1,
         control=Control("y in the place of y - f", _without_output),
     ),

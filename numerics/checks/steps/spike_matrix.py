@@ -16,7 +16,7 @@ from bulkedge.numerics.trials.stream import stream
 from bulkedge.theory.steps.setting import readout_moment
 
 # T4 with two spikes; eta1 a_j of order one and eta2 fixed, so that the spike matrix is fixed up to its first strength.
-TWO = Experiment(WEAK, 4.0, (2.5, 10.0), (0.5, 0.0))
+_TWO = Experiment(WEAK, 4.0, (2.5, 10.0), (0.5, 0.0))
 
 
 # T4 at Lambda = 2: three spikes, all of whose strengths grow.
@@ -27,15 +27,15 @@ LARGEST = 420  # of a quick run
 
 
 @stream("T4.limit")
-def second_outlier(rng: np.random.Generator, size: int) -> dict[str, float]:
+def _second_outlier(rng: np.random.Generator, size: int) -> dict[str, float]:
     """The second singular value of W2 and its left vector against T4.
 
     `ratio`: over O2's map of the strength of the spike matrix built from the same data (T2's vectors);
     `gap`: squared overlap with that spike minus O2's; `position`: the value itself, for the limit.
     """
-    start = TWO.start(rng, size)
-    expected = TWO.spikes(start, 2)
-    model, found = rectangular(1.0), leading_triples(TWO.train(start), 2)
+    start = _TWO.start(rng, size)
+    expected = _TWO.spikes(start, 2)
+    model, found = rectangular(1.0), leading_triples(_TWO.train(start), 2)
     overlap = float(found.left[:, 1] @ expected.left[:, 1]) ** 2
     return {
         "position": float(found.values[1]),
@@ -45,7 +45,7 @@ def second_outlier(rng: np.random.Generator, size: int) -> dict[str, float]:
 
 
 @stream("T4.third.position")
-def third_outlier(rng: np.random.Generator, size: int) -> dict[str, float]:
+def _third_outlier(rng: np.random.Generator, size: int) -> dict[str, float]:
     """The third singular value of W2 at Lambda = 2 over O2's map of the same data's spike matrix (T2's vectors)."""
     start = THREE.start(rng, size)
     expected = rectangular(1.0).outlier(THREE.spikes(start, 3).strengths)[2]
@@ -53,31 +53,31 @@ def third_outlier(rng: np.random.Generator, size: int) -> dict[str, float]:
 
 
 @stream("T4.third.strength")
-def third_strength(rng: np.random.Generator, size: int) -> dict[str, float]:
+def _third_strength(rng: np.random.Generator, size: int) -> dict[str, float]:
     """The third strength of the data's spike matrix over that of T3's Gram matrices at this size."""
     found = THREE.spikes(THREE.start(rng, size), 3).strengths[2]
-    return {"ratio": float(found) / limit_third(size)}
+    return {"ratio": float(found) / _limit_third(size)}
 
 
 @functools.cache
-def limit_third(size: int, highest: int | None = None) -> float:
+def _limit_third(size: int, highest: int | None = None) -> float:
     """T4's third strength at a size; `highest` caps the derivatives of sigma in the moments, for a control."""
     return float(THREE.matrix(size, 3, highest).strengths[2])
 
 
 @functools.cache
-def limit_strength(fourth: int = 4) -> float:
+def _limit_strength(fourth: int = 4) -> float:
     """The second strength of the spike matrix, N to infinity at fixed eta1/sqrt(N) and eta2 (the first one grows).
 
     `fourth` is the power whose moment stands for E a^4, for a control.
     """
     matrix = spike_matrix(
-        TWO.target,
+        _TWO.target,
         WEAK.moment,
         lambda p: float(readout_moment("uniform", fourth if p == 4 else p)),
         width=10**8,
-        alpha=TWO.ratio,
-        steps=TWO.steps(10**8),
+        alpha=_TWO.ratio,
+        steps=_TWO.steps(10**8),
         orders=2,
     )
     return float(matrix.strengths[1])
@@ -92,7 +92,7 @@ def _outlier(
     id: str, claim: str, predict: Callable[[], float], component: str, resolution: float, control: Control
 ) -> Check:
     # The spike matrix is fixed; what decays is the coupling of spike and bulk, of relative order N^(-1/2).
-    measure = Ladder(second_outlier, component, (80, 160, 320), 0.5, 40, (300, 600, 1200), 24)
+    measure = Ladder(_second_outlier, component, (80, 160, 320), 0.5, 40, (300, 600, 1200), 24)
     return Check(id, claim, "T4, O2", predict, measure, resolution, control)
 
 
@@ -103,7 +103,7 @@ CHECKS: tuple[Check, ...] = (
         lambda: 1.0,
         "ratio",
         0.07,
-        Control("the strength itself, without O2's map", lambda: limit_strength() / outlier(limit_strength())),
+        Control("the strength itself, without O2's map", lambda: _limit_strength() / outlier(_limit_strength())),
     ),
     _outlier(
         "T4.overlap",
@@ -111,15 +111,15 @@ CHECKS: tuple[Check, ...] = (
         lambda: 0.0,
         "gap",
         0.1,
-        Control("no turning: overlap 1", lambda: 1 - float(rectangular(1.0).overlap("d", limit_strength()))),
+        Control("no turning: overlap 1", lambda: 1 - float(rectangular(1.0).overlap("d", _limit_strength()))),
     ),
     _outlier(
         "T4.limit",
         "position of the second outlier from T3's Gram matrix and E a^4",
-        lambda: outlier(limit_strength()),
+        lambda: outlier(_limit_strength()),
         "position",
         0.3,
-        Control("E a^6 in the place of E a^4", lambda: outlier(limit_strength(6))),
+        Control("E a^6 in the place of E a^4", lambda: outlier(_limit_strength(6))),
     ),
     Check(
         "T4.third.position",
@@ -127,11 +127,11 @@ CHECKS: tuple[Check, ...] = (
         "T4, O2",
         lambda: 1.0,
         # The rows' inflation by the second step decays as N^(2 alpha2 - 1).
-        Ladder(third_outlier, "ratio", (140, 280, LARGEST), 0.5, 14, (300, 600, 1200), 16),
+        Ladder(_third_outlier, "ratio", (140, 280, LARGEST), 0.5, 14, (300, 600, 1200), 16),
         0.24,
         Control(
             "third Hermite coefficient left out: it stays at the bulk's edge",
-            lambda: rectangular(1.0).edges[1] / outlier(limit_third(LARGEST)),
+            lambda: rectangular(1.0).edges[1] / outlier(_limit_third(LARGEST)),
         ),
     ),
     Check(
@@ -139,8 +139,8 @@ CHECKS: tuple[Check, ...] = (
         "Lambda = 2: the spike matrix's third strength from T3's Gram matrices and E a^6",
         "T4, T3",
         lambda: 1.0,
-        Ladder(third_strength, "ratio", (100, 200, 400), 1.0, 60, (200, 400, 800), 200),
+        Ladder(_third_strength, "ratio", (100, 200, 400), 1.0, 60, (200, 400, 800), 200),
         0.12,
-        Control("E[sigma''] in the place of E[sigma^(3)]", lambda: limit_third(400, 2) / limit_third(400)),
+        Control("E[sigma''] in the place of E[sigma^(3)]", lambda: _limit_third(400, 2) / _limit_third(400)),
     ),
 )

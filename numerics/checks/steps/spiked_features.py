@@ -29,14 +29,14 @@ LAM = 0.05
 # The link has both a linear and a second component; bounded by a quadratic.
 LINK = nonlinearity("tanh(z) + He(2, z)/4")
 SIGMA = nonlinearity("z + He(2, z)")  # mu1 = c_2 = 1
-SECOND = constants(LINK).second_moment + NOISE**2
+_SECOND = constants(LINK).second_moment + NOISE**2
 SLOPE = constants(LINK).mu1  # c*_1
-V = 4 * SECOND  # n1 = d, and Var sigma' = Var 2 z = 4
-B2 = SLOPE**2 + SECOND  # |u|^2
+V = 4 * _SECOND  # n1 = d, and Var sigma' = Var 2 z = 4
+B2 = SLOPE**2 + _SECOND  # |u|^2
 
 
 @stream("M1.full.constant")
-def step_trial(rng: np.random.Generator, size: int) -> dict[str, float]:
+def _step_trial(rng: np.random.Generator, size: int) -> dict[str, float]:
     """One step at d = n = N = n1 = size, eta = 2 N^(2/5): directions in F, and quadratic forms of R0 on them.
 
     The coefficient of (eta a_j)^2 in F, sample by sample, is the measured second direction. `t0`, `t2`: its regression
@@ -126,7 +126,7 @@ def _coefficient(power: int, reading: str) -> float:
 
 
 def _ladder(component: str, rate: float = 0.5) -> Ladder:
-    return Ladder(step_trial, component, (60, 300), rate, 128, (150, 400, 1000), 16)
+    return Ladder(_step_trial, component, (60, 300), rate, 128, (150, 400, 1000), 16)
 
 
 SOURCE = "paper M, Theorem 3.3; the reading full derived here"

@@ -23,7 +23,7 @@ _STRENGTH, _RATIO, _SCALE = 2.5, 1.5, 0.3  # in units of the noise sqrt d scale;
 
 
 @stream("R5.overlap")
-def read_back(rng: np.random.Generator, size: int) -> dict[str, float]:
+def _read_back(rng: np.random.Generator, size: int) -> dict[str, float]:
     """Strength (in noise units), squared overlap and corrected overlap of one spike, d = size."""
     shape = (size, round(_RATIO * size))
     u, v = (x / np.linalg.norm(x) for x in (rng.standard_normal(shape[0]), rng.standard_normal(shape[1])))
@@ -37,13 +37,13 @@ def read_back(rng: np.random.Generator, size: int) -> dict[str, float]:
 
 
 @stream("R5.fit")
-def null_fit(rng: np.random.Generator, size: int) -> dict[str, float]:
+def _null_fit(rng: np.random.Generator, size: int) -> dict[str, float]:
     """The p-value of the fit on uniform noise, size x 3/2 size."""
     return {"p": _p(analyse(rng.uniform(-1, 1, (size, 3 * size // 2)), rng=rng, draws=_DRAWS))}
 
 
 @stream("R5.fit.spikes")
-def spiked_fit(rng: np.random.Generator, size: int) -> dict[str, float]:
+def _spiked_fit(rng: np.random.Generator, size: int) -> dict[str, float]:
     """The p-value of the fit on Gaussian noise, size x 3/2 size, with size/12 spikes of strength 2 to 4 removed."""
     shape, count = (size, 3 * size // 2), size // 12
     left, right = (np.linalg.qr(rng.standard_normal((side, count)))[0] for side in shape)
@@ -56,7 +56,7 @@ def _p(report: WeightSpectrum) -> float:
 
 
 @stream("R5.levels")
-def levelled(rng: np.random.Generator, size: int) -> dict[str, float]:
+def _levelled(rng: np.random.Generator, size: int) -> dict[str, float]:
     """The strength of a spike on the quiet half of the rows, noise levels 1 and 3, over the one put in."""
     shape = (size, 2 * size)
     level = np.where(np.arange(size) < size // 2, 1.0, 3.0)
@@ -69,7 +69,7 @@ def levelled(rng: np.random.Generator, size: int) -> dict[str, float]:
 
 
 @stream("R5.alarm.dead")
-def dead_rows(rng: np.random.Generator, size: int) -> dict[str, float]:
+def _dead_rows(rng: np.random.Generator, size: int) -> dict[str, float]:
     """Whether an outlier is reported in noise, size x 3/2 size, of which three rows in ten are zeros."""
     noise = rng.standard_normal((size, 3 * size // 2))
     noise[: 3 * size // 10] = 0
@@ -125,7 +125,7 @@ def _naive_p() -> float:
 
 
 def _ladder(component: str) -> Ladder:
-    return Ladder(read_back, component, (30, 120), 1, 40, (80, 160, 320), 80)
+    return Ladder(_read_back, component, (30, 120), 1, 40, (80, 160, 320), 80)
 
 
 CHECKS = (
@@ -152,7 +152,7 @@ CHECKS = (
         "mean p-value of the fit on noise",
         "derived here (numerics/weights/weights.py)",
         lambda: (_DRAWS + 2) / (2 * (_DRAWS + 1)),  # (1 + k)/(draws + 1), k uniform on 0..draws
-        MonteCarlo(null_fit, "p", 24, 160, 800),
+        MonteCarlo(_null_fit, "p", 24, 160, 800),
         0.2,
         Control("Kolmogorov's law for independent samples", _naive_p),
     ),
@@ -161,7 +161,7 @@ CHECKS = (
         "mean p-value of the fit on what six spikes leave of noise",
         "Krein's spectral shift; derived here (numerics/weights/bulk_fit.py)",
         lambda: (_DRAWS + 2) / (2 * (_DRAWS + 1)),
-        MonteCarlo(spiked_fit, "p", 72, 100, 500, _finite_rank),
+        MonteCarlo(_spiked_fit, "p", 72, 100, 500, _finite_rank),
         0.22,
         Control("the whole noise's law for what is left", _row_only_p),
     ),
@@ -170,7 +170,7 @@ CHECKS = (
         "strength of a spike on rows of lower noise level, in the file's units, over the one planted",
         "derived here (numerics/weights/unscaled.py)",
         lambda: 1.0,
-        MonteCarlo(levelled, "strength", 120, 24, 200, lambda size: 1 / size),
+        MonteCarlo(_levelled, "strength", 120, 24, 200, lambda size: 1 / size),
         0.05,
         Control("the equalised matrix's own strength", lambda: float(np.sqrt(5.0))),
     ),
@@ -179,7 +179,7 @@ CHECKS = (
         f"false alarms where three rows in ten are zeros, at a rate of {_ALARM}",
         "derived here (numerics/weights/reduced.py)",
         lambda: _ALARM,
-        MonteCarlo(dead_rows, "alarm", 50, 400, 3000, _second_order),
+        MonteCarlo(_dead_rows, "alarm", 50, 400, 3000, _second_order),
         0.12,
         Control("the zeros counted as noise: alarms always", lambda: 1.0),
     ),
