@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import sympy as sp
 
 from bulkedge.derivations.engine.derivation import Apply, Derivation, Given, Step, Substitute, Tends
-from bulkedge.theory.numbers.symbols import alpha, beta, d, eta
+from bulkedge.theory.numbers.symbols import alpha, beta, d, eta, zeta
 from bulkedge.theory.steps.covariance import (
     act,
     along_spike,
@@ -24,12 +24,15 @@ from bulkedge.theory.steps.covariance import (
     overlap,
     own,
     printed_pair_terms,
+    scaling,
     slope2,
     statement,
 )
 
 _PAIRS, _PHI = sp.Symbol("C_pairs"), sp.Symbol("phi", real=True)
 _STRENGTH, _BULK = sp.Symbol("s_u"), sp.Symbol("A_u")
+_ETA0 = sp.Symbol("eta_0", positive=True)
+_BULK_RATE, _SPIKE_RATE = sp.symbols("r_A r_B", real=True)
 P, Q = along_spike(), along_weight()
 _LEADING = link[1] ** 2 * act[1] ** 2
 _ACROSS = link[0] ** 2 * act[2] ** 2
@@ -137,6 +140,23 @@ def _covariance() -> Iterator[Step]:
     yield Step(conditional_statement().rhs, at, "at m = beta d")
 
 
+def _exponent(expr: sp.Expr) -> sp.Expr:
+    """The power of d in a product: d times the derivative of the logarithm."""
+    return sp.simplify(d * sp.diff(sp.expand_log(sp.log(expr), force=True), d))
+
+
+def _rates() -> Iterator[Step]:
+    front = sp.Symbol("K", positive=True)
+    step = {eta: _ETA0 * d**zeta}
+    for quantity, leading, name in (
+        ("bulk", front * eta**2 / d**2, _BULK_RATE),
+        ("spike", front * eta**2 / d, _SPIKE_RATE),
+    ):
+        yield Step(leading, Given(), "the leading part, of A - 1 first and of B then; K does not depend on d and eta")
+        yield Step(front * _ETA0**2 * d ** scaling(quantity), Substitute(step), "eta = eta_0 d^zeta")
+        yield Step(scaling(quantity), Apply(_exponent, name=name), "its exponent in d")
+
+
 _SOURCE = "G1; paper F, eq. (3.3)"
 _NOTATION = (
     "sigma_k = E sigma He_k, g_k = E g He_k, v_sigma = E sigma'^2, b_g = E g^2 (z^2 - 1), "
@@ -154,6 +174,14 @@ DERIVATIONS = (
     ),
     Derivation("G1.everywhere", "The isotropic part", bulk_statement, _everywhere, _SOURCE, notation=_NOTATION),
     Derivation("G1.spike", "The strength of the spike", statement, _spike, _SOURCE, notation=_NOTATION),
+    Derivation(
+        "G1.rates",
+        "How A - 1 and B scale with d",
+        lambda: (sp.Eq(_BULK_RATE, scaling("bulk")), sp.Eq(_SPIKE_RATE, scaling("spike"))),
+        _rates,
+        _SOURCE,
+        notation=_NOTATION + "; r_A and r_B are the exponents of d in A - 1 and in B",
+    ),
     Derivation(
         "G2.covariance", "The covariance given the batch", conditional_statement, _covariance, "G2", notation=_NOTATION
     ),

@@ -266,6 +266,43 @@ def _sp_float(expression: Any) -> float:
     return float(expression.evalf(15))
 
 
+def rates(
+    dimensions: tuple[int, ...] = (25, 50, 100, 200), trials: int = 24, zetas: tuple[float, ...] = (0.5, 0.75, 1.0)
+) -> tuple[Figure, Table]:
+    """A - 1 and B against d at eta = 20 d^zeta: G1's values, simulated steps, and the exponents (G1)."""
+    from bulkedge.numerics.steps.covariance import Step, predicted, trial
+
+    figure, both = new_figure(8.4, 3.4, ncols=2)
+    rows: Rows = []
+    for index, zeta in enumerate(zetas):
+        step = Step(eta0=20.0, zeta=zeta)
+        found = []
+        for d in dimensions:
+            generator = np.random.default_rng([SEED, d, index])
+            found.append([trial(generator, d, step) for _ in range(trials)])
+        for axes, name, which, exponent in (
+            (both[0], "A - 1", "bulk", 2 * zeta - 2),
+            (both[1], "B", "spike", 2 * zeta - 1),
+        ):
+            exact = [predicted(step, d)[name == "B"] for d in dimensions]
+            axes.loglog(dimensions, exact, **line(index), label=rf"$\zeta$ = {zeta:g}: slope {exponent:g}")
+            points_ = [_estimate([r[which] for r in results]) for results in found]
+            means, errors = zip(*points_, strict=True)
+            axes.errorbar(dimensions, means, [2 * e for e in errors], linestyle="none", **points(index))
+            rows += [
+                ("predicted", name, f"{zeta:g}", str(d), repr(v), "") for d, v in zip(dimensions, exact, strict=True)
+            ]
+            rows += [
+                ("simulated", name, f"{zeta:g}", str(d), repr(m), repr(e))
+                for d, (m, e) in zip(dimensions, points_, strict=True)
+            ]
+    for axes, name in zip(both, ("A - 1", "B"), strict=True):
+        axes.set_xlabel("dimension d")
+        axes.set_ylabel(name)
+        axes.legend(fontsize=7.5)
+    return figure, Table(("kind", "quantity", "zeta", "d", "value", "standard error"), tuple(rows))
+
+
 def skipping(
     size: int = 150, trials: int = 12, steps: tuple[float, ...] = (0.3, 1.0, 3.0, 6.0)
 ) -> tuple[Figure, Table]:
@@ -333,6 +370,13 @@ FIGURES = (
         "Nothing is simulated: each formula against the exact spectrum. A = 1, ReLU. Good for B/d well below A: at "
         "B/d = A the printed eigenvalue is off by a tenth or more.",
         approximation,
+    ),
+    Picture(
+        "F.rates",
+        "How the spike and the bulk of the weights scale with the dimension",
+        "Lines: G1, reading full; points: simulated, two standard errors, 24 draws. ReLU, link tanh, alpha = 2, "
+        f"beta = 1, eta = 20 d^zeta in paper F's units, seed {SEED}.",
+        rates,
     ),
     Picture(
         "F.skipping",

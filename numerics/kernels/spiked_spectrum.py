@@ -176,6 +176,15 @@ def sector(
     )
 
 
+def sector_matrix(
+    d: int, A: float, B: float, j: int, parity: int, degree: int, activation: Homogeneous = RELU
+) -> tuple[NDArray[np.int64], Array]:
+    """The degrees l = j + parity, .., j + `degree` with eta_l != 0 and the matrix T^(j)_{ll'} on them.  Source: G6."""
+    check_inputs(d, A, B, activation)
+    degrees, factor, _ = _factor(d, A, B, j, parity, activation, j + degree)
+    return degrees, factor @ factor.T
+
+
 def mean_square(d: int, A: float, B: float, activation: Homogeneous = RELU) -> float:
     """E sigma(w.x)^2 over weights and inputs: the sum of all eigenvalues of all sectors, by one trapezoid rule.
 

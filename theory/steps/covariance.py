@@ -265,6 +265,7 @@ STATEMENTS = (
         ),
         sources=("F, eq. (3.3)",),
         status="derived",
+        figure="F.rates",
         beside=(bulk_statement,),
         errata=(
             Erratum(

@@ -7,14 +7,24 @@ import functools
 import sympy as sp
 
 from bulkedge.numerics.steps.covariance import Step, conditional_trial, kurtosis_trial, moment, predicted, trial
-from bulkedge.numerics.trials.check import Check, Control, Ladder, MonteCarlo
+from bulkedge.numerics.trials.check import Check, Control, Ladder, MonteCarlo, Rate
 from bulkedge.theory.gaussian.hermite import second_moment
+from bulkedge.theory.numbers.symbols import zeta
 from bulkedge.theory.steps import covariance as symbols
 
 RELU = Step()  # ReLU, tanh link, alpha = 2, beta = 1, eta = d^(3/4)
 _CUBIC = Step("z + He(2, z)/4 + He(3, z)/5", "tanh")
 SHIFTED = Step("z + He(2, z)/2", "tanh(z) + 1/2")
 SOURCE = "G1; paper F, eq. (3.3)"
+
+
+# eta0 = 20: the neuron's own share of f, of relative order d^(-zeta)/eta0, is then no part of the exponents.
+LARGE = Step(eta0=20.0)
+
+
+def _exponent(quantity: str) -> float:
+    """The exponent of d at eta = eta0 d^(3/4)."""
+    return float(symbols.scaling(quantity).subs(zeta, sp.Rational(3, 4)))
 
 
 def _reading(step: Step, d: int, reading: str, which: int) -> float:
@@ -141,6 +151,24 @@ CHECKS = (
         Ladder(_RELU_TRIAL, "bulk_ratio", (40, 160), 1.0, 120, (100, 200, 400), 60),
         0.21,
         Control("rank-one over full", lambda: predicted(RELU, 400, "rank_one")[0] / predicted(RELU, 400)[0]),
+    ),
+    Check(
+        "G1.rate.spike",
+        "B grows as d^(2 zeta - 1): its exponent over d = 40, 80, 160 at zeta = 3/4",
+        SOURCE,
+        functools.partial(_exponent, "spike"),
+        Rate(functools.partial(trial, step=LARGE), "spike", (40, 80, 160), 90, (100, 200, 400), 100),
+        0.15,
+        Control("the exponent of A - 1", functools.partial(_exponent, "bulk")),
+    ),
+    Check(
+        "G1.rate.bulk",
+        "A - 1 falls as d^(2 zeta - 2): its exponent over d = 40, 80, 160 at zeta = 3/4",
+        SOURCE,
+        functools.partial(_exponent, "bulk"),
+        Rate(functools.partial(trial, step=LARGE), "bulk", (40, 80, 160), 90, (100, 200, 400), 100),
+        0.15,
+        Control("the exponent zeta - 2 of the neuron's own share of f", lambda: LARGE.zeta - 2),
     ),
     Check(
         "G2.cosine",

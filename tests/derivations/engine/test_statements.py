@@ -15,7 +15,7 @@ from bulkedge.derivations.engine.derivation import Derivation, Given, Relation, 
 DERIVED = (
     *(f"H{i}" for i in range(1, 5)),
     *(f"K{i}" for i in range(1, 4)),
-    *(f"G{i}" for i in (1, 2, 4, 5, 6, 7, 10)),
+    *(f"G{i}" for i in (1, 2, 4, 5, 6, 7, 10, 11, 12, 13)),
     *(f"O{i}" for i in range(1, 7)),
     *("M1", "M2", "L1"),
     *(f"T{i}" for i in range(1, 7)),
