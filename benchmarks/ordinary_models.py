@@ -325,22 +325,28 @@ class Models:
         ratio = {} if name == "wigner" else {"ratio": c}
         found = bulkedge.spike(strength=theta, ensemble=name, **ratio)
         root = math.sqrt(c)
-        threshold = {"rectangular": c**0.25, "covariance": 1 + root, "wishart": c + root, "wigner": 1.0}[name]
-        lower = (name == "covariance" and theta < 1) or (name == "wishart" and theta < c)
-        if lower:  # the other side of the bulk
-            self.finite_only("spike below", float(found.outlier))
-            return
-        self.number("spike", found.threshold, threshold, 1e-14 * threshold, "threshold")
-        edge = {"rectangular": 1 + root, "covariance": (1 + root) ** 2, "wishart": (1 + root) ** 2, "wigner": 2.0}[name]
-        if theta <= threshold:
-            self.number("spike", found.outlier, edge, 1e-14 * edge, "edge")
+        lower = (name == "covariance" and theta < 1) or (name == "wishart" and theta < c - root)
+        side = -1 if lower else 1
+        threshold = {
+            "rectangular": c**0.25,
+            "covariance": max(0.0, 1 + side * root),
+            "wishart": c + side * root,
+            "wigner": 1.0,
+        }[name]
+        edge = {"rectangular": 1 + root, "covariance": (1 + side * root) ** 2, "wishart": (1 + side * root) ** 2}.get(
+            name, 2.0
+        )
+        self.number("spike", found.threshold, threshold, 1e-14 * (1 + root + c), "threshold")
+        if side * (theta - threshold) <= 0:
+            self.number("spike", found.outlier, edge, 1e-14 * (1 + c), "edge")
             return
         right = routes.outlier(name, c, 1.0, theta)
-        self.number("spike", found.outlier, right, 1e-14 * right, "outlier")
+        self.number("spike", found.outlier, right, 1e-14 * (abs(right) + theta), "outlier")
         for which, overlap in routes.overlaps(name, c, 1.0, theta).items():
             self.number("spike", getattr(found, f"overlap_{which}"), overlap, 1e-14, f"overlap {which}")
         back = bulkedge.spike(observed=found.outlier.decimal(17), ensemble=name, **ratio)
-        self.number("spike", back.strength, theta, 1e-13 * theta / min(1.0, theta / threshold - 1) ** 2, "observed")
+        near = min(1.0, abs(theta / threshold - 1))  # the map is flat at the threshold
+        self.number("spike", back.strength, theta, 1e-13 * (theta + 1 + c) / near**2, "observed")
 
     def mp(self) -> None:
         """`mp`: edges and atom."""
