@@ -54,6 +54,27 @@ class Floor:
 
 
 @dataclass(frozen=True)
+class FiniteSize:
+    """First finite-size scales of O4: what kernels see at n = d = `dim`, and the batch at which a step sees beta.
+
+    `correction`: n samples span n of the (d + 2)(d - 1)/2 quadratic harmonics, and 1/d of He_2(x.beta) is a function
+    of |x|: relative to mu2*^2, for its quadratic part (higher degrees: less of the first, more of the second).
+    `batch`: the ratio n1/d = E y^2/mu1*^2 where cos^2(u, beta) = 1/2 (inf for a link without a linear part).
+    """
+
+    dim: int
+    correction: float
+    batch: float
+
+
+def finite_size(slope: float, second_moment: float, dim: int = 1000) -> FiniteSize:
+    """The scales of a link of slope E z g and second moment E y^2, noise included.  Source: O4, O2."""
+    correction = 1 / dim + 2 * dim / ((dim + 2) * (dim - 1))
+    seen = slope**2
+    return FiniteSize(dim, correction, second_moment / seen if seen > 1e-26 * second_moment else math.inf)
+
+
+@dataclass(frozen=True)
 class _Smoothed:
     """S as a spline on [-REACH, REACH], linear beyond with the slopes and intercepts at +inf and -inf."""
 

@@ -143,6 +143,37 @@ def phase(alpha1: Fraction, alpha2: Fraction, degree: int | None) -> Phase:
 
 
 @dataclass(frozen=True)
+class FirstSize:
+    """What a finite width makes of a count: at width `width` the weakest counted spike that grows, and the corrections.
+
+    Spike k has grown by `factor` = N^exponent over its constant of order one, tenfold at N = 10^(1/exponent), of which
+    `tenfold` is the logarithm; what the statements leave out is of relative order `correction` = N^(alpha1 - 1/2).
+    `spike` is None where no counted spike grows.
+    """
+
+    width: int
+    spike: int | None
+    factor: float
+    tenfold: float
+    correction: float
+
+
+def first_size(point: Phase, width: int = 1000) -> FirstSize:
+    """The first finite-size scale of a count.
+
+    Accuracy: of doubles; constants of order one are left out.  Source: T1.
+    """
+    spike = point.Lambda - 1 if point.boundary else point.Lambda
+    correction = float(width) ** float(point.alpha1 - HALF)
+    if spike < 0 or point.exponent(spike) == 0:
+        return FirstSize(width, None, 1.0, 0.0, correction)
+    exponent = point.exponent(spike)
+    if exponent < Fraction(1, 10**300):  # no double holds its inverse
+        return FirstSize(width, spike, 1.0, 1e300, correction)
+    return FirstSize(width, spike, float(width) ** float(exponent), float(1 / exponent), correction)
+
+
+@dataclass(frozen=True)
 class Count:
     """The outliers that are generically there, and what changed the textbook count.
 

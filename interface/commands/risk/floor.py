@@ -8,13 +8,14 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from bulkedge.arguments import Activation, Link, SizedNoise, read
-from bulkedge.results.number import Number
+from bulkedge.results.number import Number, short
 from bulkedge.results.quantities import row
 from bulkedge.results.result import Result, Table
 
 if TYPE_CHECKING:
-    from bulkedge.numerics.risk.floor import Floor
+    from bulkedge.numerics.risk.floor import FiniteSize, Floor
 
+_FAR = 10.0  # samples a dimension of the step's batch that are no longer usual
 _MEANING = {
     "beats": "10 tau* is below the floor: one large step beats every kernel, by the theorem",
     "vacuous": "tau* is below the floor but 10 tau* is not: the theorem's bound does not tell",
@@ -33,6 +34,7 @@ class FloorResult(Result):
     noise: float
     found: Floor
     verdict: str
+    near: FiniteSize
 
     def quantities(self) -> dict[str, Any]:
         """`linear_floor`, `floor_with_noise`, `tau`, `tau_lower`, `kappa` (None if not attained), `verdict`, ..."""
@@ -50,6 +52,11 @@ class FloorResult(Result):
             "certified_everywhere": x.certified and x.everywhere,
             "bracket": Number.of(Fraction(x.bracket)) if math.isfinite(x.bracket) else None,  # chosen, so exact
             "verdict": self.verdict,
+            "finite_size": {
+                "dim": self.near.dim,
+                "correction": short(self.near.correction, 2),
+                "batch": short(self.near.batch, 3) if math.isfinite(self.near.batch) else None,
+            },
         }
 
     def payload(self) -> dict[str, Any]:
@@ -79,13 +86,32 @@ class FloorResult(Result):
         return rf"\tau^{{\star}} = {tau}, \quad \kappa^{{\star}} = {kappa}, \quad \mu_{{2\star}}^{{2}} = {floor}"
 
 
+def _scales(near: FiniteSize) -> tuple[bool, str]:
+    """Whether the step's direction needs batches that nobody has, and both first finite-size scales in words."""
+    kernels = (
+        f"the floor of kernels is that of n, d -> infinity: at n = d = {near.dim} they see about "
+        f"{100 * near.correction:.2g} per cent of what is beyond linear"
+    )
+    if not math.isfinite(near.batch):
+        return True, (
+            "WARNING, not the limit of a network's step: the link has no linear part, and one step does not find the "
+            f"direction that tau* takes for granted; {kernels}"
+        )
+    far = near.batch > _FAR
+    text = (
+        f"tau* takes the step's direction for beta's: its batch needs n1/d far above E y^2/mu1*^2 = "
+        f"{short(near.batch, 3)}, where they are at 45 degrees; {kernels}"
+    )
+    return far, (f"WARNING, a limit far from usual sizes: {text}" if far else text)
+
+
 def floor(activation: Activation, link: Link, *, noise: SizedNoise = 0) -> FloorResult:
     """The floor mu2*^2 of linear models and rotation-invariant kernels, tau* and kappa*, and a verdict for the pair.
 
     Formula: theory.risk.floor.criterion; tau* = inf_kappa E[(g(z1) - E_{z2} sigma(kappa z1 + z2))^2].
     Valid for: kernels at n ~ d; one step of size Theta(sqrt N) with a bounded activation (paper O's Theorem 7).
     Accuracy: `tau_lower` <= tau* <= `tau` (branch and bound over the bracket, and over all kappa where
-    `certified_everywhere`); an infimum that is not attained is said to be.
+    `certified_everywhere`); an infimum that is not attained is said to be. `finite_size`: how far usual sizes are.
     Errors: InputError.
     Source: O4.
 
@@ -96,7 +122,7 @@ def floor(activation: Activation, link: Link, *, noise: SizedNoise = 0) -> Floor
     """
     given = read(floor, locals())
     from bulkedge.numerics.functions.functions import constants, vectorised
-    from bulkedge.numerics.risk.floor import TOLERANCE
+    from bulkedge.numerics.risk.floor import TOLERANCE, finite_size
     from bulkedge.numerics.risk.floor import floor as compute
     from bulkedge.theory.risk.floor import verdict
 
@@ -115,6 +141,9 @@ def floor(activation: Activation, link: Link, *, noise: SizedNoise = 0) -> Floor
         notes.append("the infimum is not attained: tau decreases to it as |kappa| grows")
     if abs(c.mu0) > 1e-13:
         notes.append("the link has a mean: where nothing fits it, the floor is mu2*^2 + mu0*^2")
+    near = finite_size(float(c.mu1), float(c.second_moment) + float(s) ** 2)
+    far, text = _scales(near)
+    notes.insert(0 if far else len(notes), text)
     return FloorResult(
         given.inputs,
         "one step of size Theta(sqrt N); z1, z2 ~ N(0, 1) independent",
@@ -125,4 +154,5 @@ def floor(activation: Activation, link: Link, *, noise: SizedNoise = 0) -> Floor
         float(s),
         found,
         verdict(found.lower, found.tau, level, 2 * TOLERANCE * c.second_moment),
+        near,
     )

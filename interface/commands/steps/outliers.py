@@ -7,16 +7,18 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from bulkedge.arguments import BATCHES, READOUTS, Argument, Formula, Function, Numeric, Real, Word, read
+from bulkedge.results.number import short
 from bulkedge.results.result import Result, Table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from bulkedge.theory.steps.phases import Count, Phase
+    from bulkedge.theory.steps.phases import Count, FirstSize, Phase
 
 
 _MEANS = {"centred": " (E y = 0); see --labels", "uncentred": " (E y not 0)"}
 HAS_CURVE = True
+_SLOW = 6  # log10 of a width: an outlier that has not grown tenfold there is worth a warning
 _EXAMINED = 3  # spikes whose functions are computed for a given activation
 
 
@@ -27,6 +29,7 @@ class OutliersResult(Result):
     command: ClassVar[str] = "outliers"
     phase: Phase
     count: Count
+    near: FirstSize
 
     def _listed(self) -> list[tuple[int, Fraction]]:
         from bulkedge.theory.steps.phases import LISTED
@@ -44,6 +47,13 @@ class OutliersResult(Result):
             "counted": self.count.total,
             "directions": [*self.count.directions],
             "reasons": [*self.count.reasons],
+            "finite_size": {
+                "width": self.near.width,
+                "weakest": self.near.spike,
+                "factor": short(self.near.factor, 3),
+                "tenfold": _power(self.near.tenfold),
+                "correction": short(self.near.correction, 2),
+            },
             "errors": {"Lambda": "0", "total": "0"},
         }
 
@@ -80,6 +90,27 @@ class OutliersResult(Result):
         return phase_figure(cap, float(self.phase.alpha1), float(self.phase.alpha2))
 
 
+def _power(log10: float) -> str:
+    """A width to two digits, however large."""
+    if log10 < 300:
+        width = 10.0**log10
+        return str(int(float(f"{width:.1e}"))) if log10 < 6 else f"{width:.1e}"
+    return f"10^{log10:.3g}"
+
+
+def _sizes(near: FirstSize) -> tuple[bool, str]:
+    """Whether the weakest outlier needs widths that nobody has, and how it grows in words, computed."""
+    correction = f"corrections are of relative order N^(alpha1 - 1/2) = {short(near.correction, 2)} at N = {near.width}"
+    if near.spike is None:
+        return False, correction
+    far = near.tenfold > _SLOW
+    text = (
+        f"the weakest counted spike that grows, k = {near.spike}, has grown by {short(near.factor, 3)} over its "
+        f"constant of order one at N = {near.width}, tenfold at N of about {_power(near.tenfold)}; {correction}"
+    )
+    return far, (f"WARNING, a limit far from usual sizes: {text}" if far else text)
+
+
 def outliers(
     alpha1: Annotated[Numeric, Real("first step of size N^ALPHA1, in [0, 1/2)", "ALPHA1", place=True)],
     alpha2: Annotated[Numeric, Real("second step of size N^ALPHA2, in [0, 1/2)", "ALPHA2", place=True)],
@@ -99,7 +130,8 @@ def outliers(
     `count` drops what the batch, the readout's law, the activation and the labels' mean remove, and adds the left
     vectors a^k|a| of a kink with a reused batch (theory.steps.phases.count). `degree` must be the activation's own.
     Convention: a float is read as the decimal it prints as, so that 0.35 is 7/20.
-    Accuracy: exact.  Errors: InputError.  Source: T1.
+    Accuracy: exact; `finite_size` says how slowly the weakest counted outlier grows, its constant left out.
+    Errors: InputError.  Source: T1.
 
     Example:
 
@@ -109,7 +141,7 @@ def outliers(
     given = read(outliers, locals())
     from bulkedge.theory.functions.parse import integer, shorten
     from bulkedge.theory.numbers.errors import InputError
-    from bulkedge.theory.steps.phases import count, phase
+    from bulkedge.theory.steps.phases import count, first_size, phase
 
     first, second = (Fraction(int(x.p), int(x.q)) for x in (given.alpha1, given.alpha2))
     cap = None if str(degree).strip() == "inf" else integer(degree, "degree")
@@ -149,5 +181,8 @@ def outliers(
     if activation is not None and point.Lambda > _EXAMINED:
         notes.append(f"the activation was examined up to spike {_EXAMINED}; the spikes beyond are counted as generic")
     counted = count(point, batch, readout, missing, further)
+    near = first_size(point)
+    far, text = _sizes(near)
+    notes.insert(0 if far else len(notes), text)
     setting = "steps eta_i = N^alpha_i, W0 with entries N(0, 1/d), readout of variance 1/N, n, d, N proportional"
-    return OutliersResult(inputs, setting, ("T1", "T5"), tuple(notes), point, counted)
+    return OutliersResult(inputs, setting, ("T1", "T5"), tuple(notes), point, counted, near)

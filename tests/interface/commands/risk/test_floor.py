@@ -31,6 +31,19 @@ def test_fields(capsys: pytest.CaptureFixture[str]) -> None:
     assert "certified" in capsys.readouterr().out
 
 
+def test_first_finite_sizes() -> None:
+    """A link of slope 1/10 beside He_2: E y^2/mu1*^2 = 2.01/.01. Without a slope the criterion is no network's."""
+    weak = floor("erf", "He(2, z) + z/10")
+    assert weak.notes[0].startswith("WARNING, a limit far from usual sizes")
+    assert weak.finite_size == {"dim": 1000, "correction": "0.003", "batch": "201"}
+    none = floor("erf", "He(2, z)")
+    assert none.finite_size["batch"] is None
+    assert "no linear part" in none.notes[0]
+    usual = floor("erf", "erf")
+    assert usual.finite_size["batch"] == "1.09"
+    assert not any("WARNING" in note for note in usual.notes)
+
+
 def test_bad_input() -> None:
     with pytest.raises(InputError, match="LINK"):
         floor("tanh", "exp(z**2/3)")

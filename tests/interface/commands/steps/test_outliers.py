@@ -45,6 +45,23 @@ def test_python_reads_floats_as_the_decimals_they_print_as() -> None:
     assert r"\Lambda" in bulkedge.outliers(0.4, 0.3, degree=9)._repr_latex_()
 
 
+def test_first_finite_size() -> None:
+    """Spike 1 at (.35, .2) grows as N^(1/20): by 1.41 at N = 1000, tenfold at 10^20. On a boundary the one before."""
+    slow = bulkedge.outliers("0.35", "0.2", degree=5)
+    assert slow.notes[0].startswith(
+        "WARNING, a limit far from usual sizes: the weakest counted spike that grows, k = 1"
+    )
+    assert slow.finite_size == {
+        "width": 1000, "weakest": 1, "factor": "1.41", "tenfold": "1.0e+20", "correction": "0.35"
+    }  # fmt: skip
+    fast = bulkedge.outliers("0.4", "0.45", degree=2)
+    assert (fast.finite_size["weakest"], fast.finite_size["tenfold"]) == (1, "720")
+    assert not any("WARNING" in note for note in fast.notes)
+    assert bulkedge.outliers("2/5", "0.3", degree=9).finite_size["weakest"] == 2
+    assert bulkedge.outliers("0", "0", degree=2).finite_size["weakest"] is None
+    assert bulkedge.outliers("1/3", "1/6", degree=2).finite_size["weakest"] == 0
+
+
 def test_readout_and_batch(capsys: pytest.CaptureFixture[str]) -> None:
     _, out, _ = run(capsys, "0.45", "0.2", "--degree", "inf", "--readout", "rademacher", "--json")
     found = json.loads(out)
