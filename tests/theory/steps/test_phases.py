@@ -128,3 +128,18 @@ def test_the_lines_are_where_lambda_jumps() -> None:
         on = line.rhs.subs(s.alpha1, sp.Rational(2, 5))
         if on < sp.Rational(1, 2):
             assert phases.phase(F(2, 5), F(str(on)), None).Lambda == k
+
+
+@given(exponents, exponents)
+def test_the_weakest_spike_that_grows(alpha1: F, alpha2: F) -> None:
+    """It is counted, its exponent is positive, the next one's is not; two widths compose."""
+    point = phases.phase(alpha1, alpha2, None)
+    near = phases.first_size(point)
+    if near.spike is None:
+        assert point.exponent(0) == 0
+        return
+    assert 0 <= near.spike <= point.Lambda
+    assert point.exponent(near.spike) > 0 >= point.exponent(near.spike + 1)
+    assert phases.first_size(point, 10**6).factor == pytest.approx(near.factor**2, rel=1e-12)
+    assert near.factor ** (near.tenfold / 3) == pytest.approx(10, rel=1e-9)
+    assert phases.first_size(phases.phase(phases.HALF - F(1, 10**400), alpha2, 2)).correction > 0.99

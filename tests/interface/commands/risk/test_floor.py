@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from bulkedge.cli import main
 from bulkedge.commands.risk.floor import floor
+from bulkedge.numerics.risk.floor import finite_size
 from bulkedge.theory.numbers.errors import InputError
 
 
@@ -42,6 +45,14 @@ def test_first_finite_sizes() -> None:
     usual = floor("erf", "erf")
     assert usual.finite_size["batch"] == "1.09"
     assert not any("WARNING" in note for note in usual.notes)
+
+
+@given(st.floats(0.01, 3), st.floats(0, 5), st.integers(10, 10**6))
+def test_scales_of_a_link(slope: float, rest: float, dim: int) -> None:
+    """At that batch |u|^2 = mu1*^2 + E y^2/alpha is twice mu1*^2; the rest of a kernel's sight fades as 3/d."""
+    near = finite_size(slope, slope**2 + rest, dim)
+    assert (slope**2 + rest) / near.batch == pytest.approx(slope**2, rel=1e-12)
+    assert near.correction * dim == pytest.approx(3, rel=4 / dim)
 
 
 def test_bad_input() -> None:
