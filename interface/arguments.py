@@ -36,9 +36,9 @@ else:  # the declarations are looked up when the program runs; these types are f
 class Argument:
     """One argument: `help`, `metavar`, further spellings, whether it is placed without a name, may come many times.
 
-    `group` is its heading in --help; `typed` the default of the command line where that differs from Python's; a
-    `curve` is an argument that may be a:b:n; of those with the same `either` the command line wants exactly one. As it
-    stands its value is taken as it is; subclasses read it.
+    `group` is its heading in --help; `letters`: it may hold declared symbols; `typed` the default of the command line
+    where that differs from Python's; a `curve` is an argument that may be a:b:n; of those with the same `either` the
+    command line wants exactly one. As it stands its value is taken as it is; subclasses read it.
     """
 
     help: str
@@ -50,6 +50,7 @@ class Argument:
     typed: str | None = None
     curve: bool = False
     either: str = ""
+    letters: bool = False
 
     def read(self, value: Any, argument: str) -> Any:
         """The value as the body wants it.
@@ -61,6 +62,13 @@ class Argument:
     def echo(self, value: Any) -> Any:
         """The read value as JSON's `inputs` have it."""
         return value
+
+    def conditions(self, value: sp.Expr, argument: str) -> tuple[Any, ...]:
+        """What an expression with symbols must satisfy beyond what the assumptions of its symbols show.
+
+        Errors: InputError, naming `argument`, where it does not, or where a sign is not shown.
+        """
+        return ()
 
     @property
     def bounds(self) -> str:
@@ -87,6 +95,12 @@ class Real(Argument):
     def echo(self, value: Any) -> str:
         """As the fraction that was read."""
         return str(value)
+
+    def conditions(self, value: sp.Expr, argument: str) -> tuple[Any, ...]:
+        """The bounds."""
+        from bulkedge.theory.functions.parse import within
+
+        return within(value, argument, self.low, self.high, self.exclusive)
 
     @property
     def bounds(self) -> str:
@@ -121,6 +135,13 @@ class Count(Argument):
         from bulkedge.theory.functions.parse import integer
 
         return integer(value, argument, self.low, self.high)
+
+    def conditions(self, value: sp.Expr, argument: str) -> tuple[Any, ...]:
+        """That a size is positive, and its bounds."""
+        from bulkedge.theory.functions.parse import within
+
+        within(value, argument, 0, None, bool(self.low))
+        return within(value, argument, None if self.low == 1 else self.low, None, False)
 
     @property
     def bounds(self) -> str:
@@ -228,12 +249,24 @@ class Pairs(Argument):
         return {name: str(item) for name, item in value.items()}
 
 
+@dataclass(frozen=True)
+class Symbols(Argument):
+    """Names of symbols that expressions in arguments with `letters` may hold; absent from `inputs` where not given."""
+
+    def echo(self, value: Any) -> str:
+        """The names."""
+        return value if isinstance(value, str) else ",".join(map(str, value))
+
+
 # What several commands take. The words are those of theory/, which a test compares: importing them takes SymPy.
 BATCHES = ("reused", "fresh")
 READOUTS = ("gaussian", "rademacher", "uniform", "constant")
 Digits = Annotated[Numeric, _SignificantDigits("significant digits", "D", low=1, high=1000)]
+Positive = Annotated[object, Symbols("symbols > 0 that numbers may be made of", "NAMES", group="symbols")]
+RealNames = Annotated[object, Symbols("real symbols that numbers may be made of", "NAMES", group="symbols")]
 Seed = Annotated[Numeric, Count("seed of all random numbers", "S", low=0)]
 Noise = Annotated[Numeric, Real("standard deviation of the labels' noise", "S", low=0)]
+NoiseOrSymbol = Annotated[Numeric, Real("standard deviation of the labels' noise", "S", low=0, letters=True)]
 SizedNoise = Annotated[Numeric, Real("standard deviation of the labels' noise", "S", low=0, sized=True)]
 FunctionOfZ = Annotated[Function, Formula("a name (bulkedge functions) or an expression in z", "FUNCTION", place=True)]
 Activation = Annotated[Function, Formula("the network's activation, a function of z", "ACTIVATION", place=True)]
@@ -267,10 +300,65 @@ def read(function: Callable[..., Any], given: Mapping[str, Any]) -> Any:
     Errors: InputError, naming the argument.
     """
     parameters = inspect.signature(function).parameters
-    values, inputs = {}, {}
-    for name, argument in declarations(function).items():
+    arguments = declarations(function)
+    values: dict[str, Any] = {}
+    inputs: dict[str, Any] = {}
+    conditions: dict[str, tuple[Any, ...]] = {}
+    symbols = _symbols(arguments, given)
+    for name, argument in arguments.items():
         value = given[name]
         optional = value is None and parameters[name].default is None
-        values[name] = None if optional else argument.read(value, _spoken(name, argument))
-        inputs[name.rstrip("_")] = None if optional else argument.echo(values[name])
-    return SimpleNamespace(**values, inputs=inputs)
+        said = _spoken(name, argument)
+        held = _letters(argument, value, said, symbols)
+        if held is not None:
+            values[name], inputs[name.rstrip("_")] = held, str(held)
+            conditions[name] = argument.conditions(held, said)
+            continue
+        values[name] = None if optional else argument.read(value, said)
+        if not (optional and isinstance(argument, Symbols)):
+            inputs[name.rstrip("_")] = None if optional else argument.echo(values[name])
+    _check_used(arguments, given, symbols, values)
+    needed = tuple(condition for one in conditions.values() for condition in one)
+    return SimpleNamespace(**values, inputs=inputs, symbolic=bool(conditions), conditions=needed)
+
+
+def _symbols(arguments: Mapping[str, Argument], given: Mapping[str, Any]) -> dict[str, sp.Symbol]:
+    """The symbols that the call declares, by name."""
+    names = {name: given[name] for name, argument in arguments.items() if isinstance(argument, Symbols)}
+    if all(value is None for value in names.values()):
+        return {}
+    from bulkedge.theory.functions.parse import declared
+
+    return declared(names.get("positive"), names.get("real"))
+
+
+def _check_used(
+    arguments: Mapping[str, Argument],
+    given: Mapping[str, Any],
+    symbols: Mapping[str, sp.Symbol],
+    values: Mapping[str, Any],
+) -> None:
+    """Refuse a declared symbol that appears nowhere (it is misspelt here or there), and two of one name."""
+    held = [x for value in values.values() for x in (value if isinstance(value, tuple) else (value,))]
+    exprs = [getattr(x, "expr", x) for x in held]
+    found = {s for x in exprs if hasattr(x, "free_symbols") for s in x.free_symbols}
+    used = {s.name for s in found}
+    if len(used) < len(found):
+        from bulkedge.theory.numbers.errors import InputError
+
+        twice = next(s.name for s in found if sum(s.name == other.name for other in found) > 1)
+        raise InputError(twice, "two symbols of that name have different assumptions", "use one and the same symbol")
+    for name in sorted(set(symbols) - used):
+        from bulkedge.theory.numbers.errors import InputError
+
+        where = next(n for n, a in arguments.items() if isinstance(a, Symbols) and name in str(given[n]))
+        raise InputError(where, f"{name} is declared and appears nowhere", "leave it out, or check its spelling")
+
+
+def _letters(argument: Argument, value: Any, said: str, symbols: Mapping[str, sp.Symbol]) -> sp.Expr | None:
+    """The value where it holds symbols."""
+    if not argument.letters or not (isinstance(value, str) or hasattr(value, "free_symbols")):
+        return None
+    from bulkedge.theory.functions.parse import parameter
+
+    return parameter(value, said, symbols)

@@ -16,7 +16,8 @@ INNER = {
     "theory.power_kernel:half_powers",
     "theory.hermite:coefficients": "theory.gaussian_moments:rounded",
     "numerics.covariance:predicted": "numerics.covariance:moment theory.covariance:evaluate theory.covariance:moments "
-    "theory.covariance:readings theory.covariance:printed theory.covariance:rank_one",
+    "theory.covariance:moment_enclosure theory.covariance:readings theory.covariance:printed "
+    "theory.covariance:rank_one",
     "numerics.gain:gain": "numerics.ridge:resolvent_parts",
     "numerics.spike_matrix:spike_matrix": "theory.second_step:remainder_variance",
     "numerics.second_step:regress": "numerics.second_step:fit",
@@ -51,7 +52,8 @@ EXEMPT = {
     "it reads a file; tests write each format by its description or its library": "numerics.array_file "
     "numerics.checkpoint_file numerics.csv_matrix numerics.tensor numerics.weight_files:find "
     "numerics.weight_files:matching numerics.weight_files:tensors",
-    "it passes a number on, exactly": "theory.second_step:enclosed_rational theory.parse:integer "
+    "it compiles what a result states; tests compare the programs with the commands": "numerics.program",
+    "it passes a number on, exactly": "theory.parse:within theory.second_step:enclosed_rational theory.parse:integer "
     "numerics.kernel_matrix:rows",
     "it sums a series whose value a check compares with the closed form": "numerics.spiked_kernel:partial_sums",
 }

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -134,6 +134,75 @@ class Number:
     def is_array(self) -> bool:
         """Whether it is an array of numbers."""
         return not (self.value is None or isinstance(self.value, Fraction))
+
+    # -- symbols -------------------------------------------------------------------------------------------------
+
+    @property
+    def expr(self) -> sp.Expr | None:
+        """The exact expression, or None where none is known."""
+        return self.exact
+
+    @property
+    def free_symbols(self) -> frozenset[Any]:
+        """The symbols of the exact expression."""
+        return frozenset() if self.exact is None else frozenset(self.exact.free_symbols)
+
+    def subs(self, *values: Any) -> Number:
+        """The Number with values put for symbols: `subs(x, 2)`, `subs({x: 2, "y": "1/3"})`; a float is its decimal.
+
+        Errors: InputError for a symbol that is not there, and a value that contradicts its assumptions.
+        """
+        from bulkedge.results.substitution import read_values
+
+        given = {values[0]: values[1]} if len(values) == 2 else values[0]
+        return self.substituted(read_values(given, self.free_symbols))
+
+    def substituted(self, values: Mapping[Any, Any], constants: Mapping[Any, Any] | None = None) -> Number:
+        """The Number with exact values put for symbols; `constants` are symbols that stand for enclosed numbers."""
+        from bulkedge.results.substitution import substituted
+
+        if self.exact is None or not self.free_symbols:
+            return self
+        return Number.of(substituted(self.exact, values, constants or {}, self.digits), digits=self.digits)
+
+    def lambdify(self) -> Callable[..., Any]:
+        """A NumPy function of the free symbols, in the order of the alphabet or by name; arrays broadcast."""
+        from bulkedge.numerics.functions.program import lambdified
+
+        function = lambdified({"value": self._expression()})
+        return lambda *args, **kwargs: function(*args, **kwargs)["value"]
+
+    def series(self, symbol: Any, point: Any = 0, order: int = 6, side: str = "+") -> sp.Expr:
+        """The expansion at a point up to O((symbol - point)^order), on the side asked for where the two differ.
+
+        Errors: InputError where the case is not decided by the assumptions, or where no expansion is found.
+        """
+        from bulkedge.theory.numbers.asymptotics import series
+
+        symbol = self._symbol(symbol)
+        return series(self._expression(), symbol, _as_expression(point), order, side)
+
+    def limits(self, symbol: Any, point: Any, side: str | None = None) -> Any:
+        """The limit from one side, "+" or "-", or both as a pair (from below, from above)."""
+        from bulkedge.theory.numbers.asymptotics import limit
+
+        symbol, at = self._symbol(symbol), _as_expression(point)
+        found = [limit(self._expression(), symbol, at, s) for s in ("-+" if side is None else side)]
+        return tuple(found) if side is None else found[0]
+
+    def _expression(self) -> sp.Expr:
+        if self.exact is None:
+            raise TypeError(f"{self.text} is not known exactly: it has no expression")
+        return self.exact
+
+    def _symbol(self, symbol: Any) -> Any:
+        from bulkedge.theory.numbers.errors import InputError
+
+        named = {s.name: s for s in self.free_symbols}
+        found = named.get(str(symbol), symbol)
+        if isinstance(found, str):
+            raise InputError(found, "there is no such symbol", f"there are {', '.join(sorted(named)) or 'none'}")
+        return found
 
     # -- how it prints -------------------------------------------------------------------------------------------
 
@@ -502,6 +571,13 @@ def _without_symbols(gap: Number) -> Number:
     if simple.free_symbols:
         raise PrecisionError(f"not decided: the difference {simple} has symbols; give them numbers")
     return Number.of(simple, digits=gap.digits)
+
+
+def _as_expression(value: Any) -> sp.Expr:
+    """A point: an expression, or a number (a float is its decimal)."""
+    import sympy as sp
+
+    return value if isinstance(value, sp.Expr) else Number.of(0)._read(value).exact  # type: ignore[union-attr]
 
 
 def _up(value: Fraction) -> float:

@@ -302,4 +302,5 @@ def coefficient_table(coefficients: Iterable[Any], title: str) -> Table:
 def row(label: str, number: Number) -> tuple[str, str, str, str]:
     """A number's row."""
     exact = number.expression() or ""
-    return label, number.decimal() or "", number.bound() or "", exact if len(exact) <= _WIDE else "(long)"
+    shown = exact if len(exact) <= _WIDE or number.symbolic else "(long)"
+    return label, number.decimal() or "", number.bound() or "", shown

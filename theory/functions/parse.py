@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import difflib
+import keyword
 import os
 import re
 import warnings
@@ -631,6 +632,148 @@ class _Reader:
         self.kinked += weight if name in _KINKED or (entry is not None and entry.kinked) else 0
         if self.kinked > MAX_KINKED:
             raise self.refusal("too many kinked functions", f"use at most {MAX_KINKED}")
+
+
+# Expressions over declared symbols ------------------------------------------------------------------------------------
+
+_IDENTIFIER = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
+_PARAMETER_FUNCTIONS = {"sqrt": sp.sqrt, "exp": sp.exp, "log": sp.log}
+_NO_NUMBERS = {"nan", "inf", "infinity", "oo", "zoo"}
+
+
+def declared(positive: object, real: object) -> dict[str, sp.Symbol]:
+    """The symbols that "a,b" (or a list of names) declares as positive and as real, by name.
+
+    Errors: InputError for a name that is none, is reserved or is declared twice.
+    """
+    found: dict[str, sp.Symbol] = {}
+    for argument, given, assumption in (("positive", positive, "positive"), ("real", real, "real")):
+        names = given.split(",") if isinstance(given, str) else () if given is None else given
+        if not isinstance(names, list | tuple) or not all(isinstance(name, str | sp.Symbol) for name in names):
+            raise InputError(argument, f"{shorten(given)} names no symbols", 'give names, "alpha,beta"')
+        for name in (str(name).strip() for name in names):
+            check_symbol(name, argument)
+            if name in found:
+                raise InputError(argument, f"{name} is declared twice", "declare it once, as positive or as real")
+            found[name] = sp.Symbol(name, **{assumption: True})
+    return found
+
+
+_MEANINGS = {
+    "z": "the Gaussian variable",
+    "k": "the index of a coefficient",
+    "rho": "the correlation",
+    "pi": "the number",
+    "E": "Euler's number",
+    "I": "the imaginary unit",
+}
+
+
+def check_symbol(name: str, argument: str) -> None:
+    """Refuse a name that a symbol cannot have, with the reason."""
+    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]{0,40}", name) or keyword.iskeyword(name):
+        raise InputError(argument, f"{shorten(name)} is no name", "use letters, digits and _, beginning with a letter")
+    known = [*FUNCTIONS, *_NO_NUMBERS, "He", "Max", "Min", "Piecewise"]
+    meaning = _MEANINGS.get(name) or ("a function" if name in known or catalogue.entry(name) is not None else None)
+    if meaning is not None:
+        raise InputError(argument, f"{name} means {meaning} here", "choose another name")
+
+
+def parameter(value: object, argument: str, symbols: Mapping[str, sp.Symbol]) -> sp.Expr | None:
+    """What a numeric argument holds if it holds symbols, else None: text over `symbols`, or a SymPy expression.
+
+    Errors: InputError for an undeclared name (how to declare it), and for what is not shown to be real.
+    """
+    if isinstance(value, sp.Expr):
+        if not value.free_symbols:
+            return None
+        expr = value.xreplace({f: sp.Rational(str(f)) for f in value.atoms(sp.Float)})
+        for symbol in sorted(expr.free_symbols, key=str):
+            check_symbol(symbol.name, argument)
+            if not symbol.is_extended_real:
+                remedy = f'declare it, Symbol("{symbol.name}", positive=True) or real=True'
+                raise InputError(argument, f"the symbol {symbol} is not known to be real", remedy)
+    elif isinstance(value, str) and (names := _IDENTIFIER.findall(value)) and not _NUMBER.fullmatch(value.strip(" ")):
+        unknown = [n for n in names if n not in symbols and n not in _PARAMETER_FUNCTIONS and n not in _CONSTANTS]
+        if unknown:
+            if unknown[0].lower() in _NO_NUMBERS:
+                return None
+            remedy = f"{_FORMS}, or declare it, --positive {shorten(unknown[0])[1:-1]}"
+            raise InputError(argument, f"{shorten(value)} is not a number ({unknown[0][:40]} is not declared)", remedy)
+        expr = _parameter_text(value, argument, symbols)
+        if not expr.free_symbols:
+            return expr if not expr.is_Rational else None
+    else:
+        return None
+    if not (expr.is_extended_real and expr.is_finite is not False) or expr.has(sp.nan, sp.zoo, sp.oo):
+        raise InputError(argument, f"{shorten(value)} is not shown to be real", "declare its symbols as positive")
+    return expr
+
+
+def _parameter_text(text: str, argument: str, symbols: Mapping[str, sp.Symbol]) -> sp.Expr:
+    if len(text) > MAX_LENGTH:
+        raise InputError(argument, f"{len(text)} characters are too many", f"use at most {MAX_LENGTH}")
+    text = text.strip(" \t\n")
+    _check_characters(text, argument)
+    tree = _syntax(text, argument)
+    try:
+        return _ParameterReader(text, argument, symbols).expression(tree)
+    except SizeError as error:
+        raise InputError(argument, str(error), "use a smaller expression") from None
+    except (TypeError, ValueError, ArithmeticError, NotImplementedError, AttributeError, RecursionError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(argument, f"{shorten(text)} has no meaning", "check it") from None
+
+
+def within(
+    value: sp.Expr, argument: str, low: object, high: object, exclusive: bool
+) -> tuple[sp.core.relational.Relational, ...]:
+    """The conditions under which an expression with symbols keeps its bounds, beyond what the assumptions show.
+
+    A sign must be shown: it decides formulas. Errors: InputError where a bound is broken, or a sign is not shown.
+    """
+    conditions = []
+    for bound, gap, less in ((low, None if low is None else value - low, sp.Lt if exclusive else sp.Le),):
+        if gap is None:
+            continue
+        shown, broken = gap.is_positive if exclusive else gap.is_nonnegative, gap.is_nonpositive if exclusive else None
+        if broken or gap.is_negative:
+            raise InputError(argument, f"{shorten(value)} is too small", _range_remedy(low, high, exclusive))
+        if not shown and bound == 0:
+            names = ", ".join(sorted(s.name for s in value.free_symbols))
+            word = "positive" if exclusive else "non-negative"
+            raise InputError(
+                argument, f"{shorten(value)} is not shown to be {word}", f"declare it so: --positive {names}"
+            )
+        if not shown:
+            conditions.append(less(bound, value))
+    if high is not None:
+        gap = high - value
+        if gap.is_negative or (exclusive and gap.is_nonpositive):
+            raise InputError(argument, f"{shorten(value)} is too large", _range_remedy(low, high, exclusive))
+        if not (gap.is_positive if exclusive else gap.is_nonnegative):
+            conditions.append((sp.Lt if exclusive else sp.Le)(value, high))
+    return tuple(conditions)
+
+
+class _ParameterReader(_Reader):
+    """The same reader over declared symbols: + - * / **, sqrt, exp, log, pi and E."""
+
+    def name(self, name: str) -> sp.Expr:
+        if name in self.symbols:
+            return self.symbols[name]
+        if name in _CONSTANTS:
+            return _CONSTANTS[name]
+        raise self.refusal(f"{name} needs an argument", f"write {name}(...)")
+
+    def call(self, node: ast.Call) -> sp.Expr:
+        name = node.func.id if isinstance(node.func, ast.Name) else ""
+        if name not in _PARAMETER_FUNCTIONS or len(node.args) != 1 or node.keywords:
+            raise self.refusal(
+                f"{shorten(self.source(node))} is not understood", "use + - * / **, sqrt(...), exp(...), log(...)"
+            )
+        return _PARAMETER_FUNCTIONS[name](self.expression(node.args[0]))
 
 
 def _spelling(name: str) -> str:

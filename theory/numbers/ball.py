@@ -175,7 +175,7 @@ _CONSTANTS: dict[Any, Callable[[], Any]] = {
     sp.Catalan: lambda: acb(arb.const_catalan()),
 }
 
-Env = Mapping[sp.Symbol, sp.Rational]
+Env = Mapping[sp.Symbol, Any]  # exact values; a ball for a constant that is known by an enclosure
 
 
 def real_roots(coefficients: tuple[int, ...]) -> list[Any]:
@@ -275,7 +275,8 @@ def _built(expr: sp.Expr, variable: sp.Symbol | None, env: Env, seen: dict[sp.Ex
         if expr == variable:
             return _complex
         if expr in env:
-            return acb(rational(env[expr]))
+            value = env[expr]
+            return acb(value if isinstance(value, arb) else rational(value))
         raise InputError("expression", f"the symbol {expr} has no value", "give it one")
     if expr in _CONSTANTS:
         return _CONSTANTS[expr]()

@@ -13,6 +13,7 @@ v(w) = E[y sigma'(w.x) x | w] = P w* + Q w.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -20,7 +21,7 @@ import sympy as sp
 from flint import arb
 
 from bulkedge.theory.functions.nonlinearity import Nonlinearity, product
-from bulkedge.theory.gaussian.gaussian import enclose
+from bulkedge.theory.gaussian.gaussian import enclose, moment
 from bulkedge.theory.numbers import ball
 from bulkedge.theory.numbers.enclosure import Enclosure
 from bulkedge.theory.numbers.errors import InputError, PrecisionError
@@ -36,6 +37,15 @@ slope2 = sp.Symbol("v_sigma", real=True)
 own = sp.Symbol("h_sigma", real=True)
 label2 = sp.Symbol("y_2", real=True)
 bend = sp.Symbol("b_g", real=True)
+link2 = sp.Symbol("g_g", real=True)  # E g^2: E y^2 without the noise
+MEANINGS = {
+    **{s: f"E[sigma He_{k}]" for k, s in enumerate(act)},
+    **{s: f"E[g He_{k}]" for k, s in enumerate(link)},
+    slope2: "E sigma'^2",
+    own: "E (sigma sigma')'",
+    link2: "E g^2",
+    bend: "E[g^2 (z^2 - 1)]",
+}
 # w.w* and |w|^2 - 1 of the initial weight.
 overlap, excess = sp.symbols("rho epsilon", real=True)
 
@@ -141,9 +151,13 @@ def bulk_statement() -> sp.Eq:
     return sp.Eq(sp.Symbol("A"), full().A)
 
 
-def scaling(quantity: str) -> sp.Expr:
-    """The exponent of d at eta = eta0 d^zeta: `bulk` (A - 1), `spike` (B), `relative` (B/d)."""
-    exponents = {"bulk": 2 * zeta - 2, "spike": 2 * zeta - 1, "relative": 2 * zeta - 2}
+def scaling(quantity: str, correction: bool = False) -> sp.Expr:
+    """The exponent of d at eta = eta0 d^zeta: `bulk` (A - 1), `spike` (B), `relative` (B/d).
+
+    `correction`: the leading order of the spike vanishes, with the link's first coefficient; B is smaller by 1/d.
+    """
+    lower = int(correction)
+    exponents = {"bulk": 2 * zeta - 2, "spike": 2 * zeta - 1 - lower, "relative": 2 * zeta - 2 - lower}
     if quantity not in exponents:
         raise InputError("quantity", f"{quantity!r} does not scale here", f"choose one of {', '.join(exponents)}")
     return exponents[quantity]
@@ -196,21 +210,65 @@ def moments(activation: Nonlinearity, target: Nonlinearity, noise: sp.Rational, 
 
     Errors: InputError for an activation with a jump (E sigma'^2 is infinite).
     """
-    slope = activation.derivative()
-    if slope.deltas:
+    _check_continuous(activation)
+    found = {symbol: moment_enclosure(symbol, activation, target, digits) for symbol in MEANINGS}
+    square, extra = found.pop(link2), Fraction(int(noise.p), int(noise.q)) ** 2
+    return found | {label2: Enclosure(square.value + extra, square.error, square.source)}
+
+
+def _check_continuous(activation: Nonlinearity) -> None:
+    if activation.derivative().deltas:
         raise InputError("activation", "it has a jump, so that E sigma'^2 is infinite", "take a continuous one")
-    squared = product(target, target)
-    found = {symbol: _enclose(activation, digits, k) for k, symbol in enumerate(act)}
-    found |= {symbol: _enclose(target, digits, k) for k, symbol in enumerate(link)}
-    found[slope2] = _enclose(product(slope, slope), digits, 0)
-    # E (sigma sigma')' = E z sigma sigma' = E[sigma^2 He_2]/2 by two integrations by parts.
-    half = _enclose(product(activation, activation), digits, 2)
-    found[own] = Enclosure(half.value / 2, half.error / 2, half.source)
-    square = _enclose(squared, digits, 0)
-    extra = Fraction(int(noise.p), int(noise.q)) ** 2
-    found[label2] = Enclosure(square.value + extra, square.error, square.source)
-    found[bend] = _enclose(squared, digits, 2)
+
+
+def moment_enclosure(symbol: sp.Symbol, activation: Nonlinearity, target: Nonlinearity, digits: int) -> Enclosure:
+    """The enclosure of one moment."""
+    f, k = _integrand(symbol, activation, target)
+    found = _enclose(f, digits, k)
+    if symbol == own:  # E (sigma sigma')' = E z sigma sigma' = E[sigma^2 He_2]/2 by two integrations by parts.
+        return Enclosure(found.value / 2, found.error / 2, found.source)
     return found
+
+
+def _integrand(symbol: sp.Symbol, activation: Nonlinearity, target: Nonlinearity) -> tuple[Nonlinearity, int]:
+    """The function and the degree k whose E[f He_k] is the moment: half of it for `own`."""
+    if symbol in act:
+        return activation, act.index(symbol)
+    if symbol in link:
+        return target, link.index(symbol)
+    if symbol == slope2:
+        slope = activation.derivative()
+        return product(slope, slope), 0
+    f = activation if symbol == own else target
+    return product(f, f), 0 if symbol == link2 else 2
+
+
+def exact_moments(activation: Nonlinearity, target: Nonlinearity, noise: sp.Expr) -> dict[sp.Symbol, sp.Expr | None]:
+    """Every moment in the readings as an exact expression, or None where no closed form is known.
+
+    E y^2 is E g^2 + noise^2; E g^2 stays as its symbol `link2` where it has no closed form.
+
+    Errors: InputError for an activation with a jump (E sigma'^2 is infinite).
+    """
+    _check_continuous(activation)
+    found = {symbol: moment(*_integrand(symbol, activation, target)) for symbol in MEANINGS}
+    halved, square = found[own], found[link2]
+    return found | {
+        own: None if halved is None else halved / 2,
+        label2: (link2 if square is None else square) + noise**2,
+    }
+
+
+def inserted(
+    expression: sp.Expr, values: Mapping[sp.Symbol, sp.Expr | None], parameters: Mapping[sp.Symbol, sp.Expr]
+) -> sp.Expr:
+    """A reading with exact moments and parameters; a moment without a closed form stays as its symbol.
+
+    Collected over a common denominator where the moments are rational numbers and roots.
+    """
+    known = {symbol: value for symbol, value in values.items() if value is not None}
+    whole = sp.expand(sp.expand(expression).xreplace({**known, **parameters}))
+    return sp.factor_terms(whole) if whole.has(sp.exp, sp.erf, sp.sin, sp.cos, sp.Piecewise) else sp.factor(whole)
 
 
 def _enclose(f: Nonlinearity, digits: int, k: int) -> Enclosure:

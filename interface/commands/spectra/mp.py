@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-from bulkedge.arguments import Argument, Digits, Numeric, Real, read
+from bulkedge.arguments import Argument, Digits, Numeric, Positive, Real, RealNames, read
 from bulkedge.results.number import Number
 from bulkedge.results.quantities import COLUMNS, Shared, row
 from bulkedge.results.result import Result, Table
@@ -18,38 +18,34 @@ if TYPE_CHECKING:
     from bulkedge.theory.spectra.silverstein import Population
 
 HAS_CURVE = True
+HAS_PROGRAM = True
 
 
 @dataclass(frozen=True)
 class MpResult(Result):
-    """The law's edges, atom, mean and variance: exact expressions and their enclosures, both by name."""
+    """The law's edges, atom, mean and variance, by name."""
 
     command: ClassVar[str] = "mp"
     ratio: sp.Rational
     scale: sp.Rational
     digits: int
-    exact: dict[str, sp.Expr]
-    enclosed: dict[str, Enclosure]
-
-    def _numbers(self) -> dict[str, Number]:
-        return {
-            name: Number.of(value, exact=self.exact[name], digits=self.digits) for name, value in self.enclosed.items()
-        }
+    known: dict[str, Number]
 
     def quantities(self) -> dict[str, Any]:
-        """`edges` [lower, upper], `atom`, `mean`, `variance`, `density`."""
-        from bulkedge.theory.spectra.marchenko_pastur import density
+        """`edges` [lower, upper], `atom`, `mean`, `variance`, `density` in x, `stieltjes` in w."""
+        from bulkedge.theory.spectra.marchenko_pastur import density, stieltjes
 
-        known = self._numbers()
+        rest = dict(self.known)
         return {
-            "edges": [known.pop("lower_edge"), known.pop("upper_edge")],
-            **known,
+            "edges": [rest.pop("lower_edge"), rest.pop("upper_edge")],
+            **rest,
             "density": str(density(self.ratio, self.scale)),
+            "stieltjes": str(stieltjes(self.ratio, self.scale)),
         }
 
     def tables(self) -> tuple[Table, ...]:
         """One row per quantity."""
-        return (Table(COLUMNS, tuple(row(name.replace("_", " "), x) for name, x in self._numbers().items())),)
+        return (Table(COLUMNS, tuple(row(name.replace("_", " "), x) for name, x in self.known.items())),)
 
     def latex(self) -> str:
         """The density of the continuous part."""
@@ -62,6 +58,7 @@ class MpResult(Result):
         """The histogram of a simulated spectrum with the law over it."""
         from bulkedge.results.spectra import mp_figure
 
+        self.check_numbers("plot")
         return mp_figure(float(self.ratio), float(self.scale))
 
 
@@ -115,18 +112,21 @@ class PopulationResult(Result):
 
 
 def mp(
-    ratio: Annotated[Numeric, Real("p/n: eigenvalues over samples", "c", low=0, exclusive=True)],
+    ratio: Annotated[Numeric, Real("p/n: eigenvalues over samples", "c", low=0, exclusive=True, letters=True)],
     *,
-    scale: Annotated[Numeric, Real("variance of the entries", "s2", low=0, exclusive=True)] = 1,
+    scale: Annotated[Numeric, Real("variance of the entries", "s2", low=0, exclusive=True, letters=True)] = 1,
     population: Annotated[str | None, Argument("population eigenvalues and weights, 1:1/2,10:1/2", "t:w,...")] = None,
     digits: Digits = 15,
+    positive: Positive = None,
+    real: RealNames = None,
 ) -> MpResult | PopulationResult:
     """The Marchenko-Pastur law of (1/n) Z^T Z, Z an n x p matrix of iid entries of variance `scale`.
 
     edges sigma2 (1 -+ sqrt c)^2, atom max(0, 1 - 1/c) at 0.
-    Valid for: ratio c = p/n and scale positive, read exactly. With a `population` ("t:w,t:w", eigenvalues of the
-    covariance and their weights) the edges and masses of every component of its bulk (R2). For sampling, quantiles and
-    the Stieltjes transform see numerics.spectra.marchenko_pastur.MarchenkoPastur and
+    Valid for: ratio c = p/n and scale positive, read exactly, or expressions over declared symbols. With a `population`
+    ("t:w,t:w", eigenvalues of the covariance and their weights) the edges and masses of every component of its bulk
+    (R2). For sampling, quantiles and the transform as a function see
+    numerics.spectra.marchenko_pastur.MarchenkoPastur and
     numerics.spectra.silverstein.GeneralLaw. Accuracy: exact expressions, printed to `digits` digits; edges of a
     population by exact root isolation, with errors. Errors: InputError for a ratio or scale that is not a positive
     finite number, or an unusable population. Source: R1, R2.
@@ -137,27 +137,30 @@ def mp(
     (sqrt(2)/2 + 1)**2
     """
     given = read(mp, locals())
-    from bulkedge.theory.numbers.ball import enclose_expr
+    from bulkedge.theory.numbers.errors import InputError
     from bulkedge.theory.spectra import marchenko_pastur as law
 
     c, s2, digits = given.ratio, given.scale, given.digits
     if population is not None:
+        if given.symbolic:
+            raise InputError("population", "its edges are numbers", "give the ratio and the scale as numbers")
         return _population(c, s2, population, digits)
     lower, upper = law.edges(c, s2)
-    variance = law.moment(2, c, s2) - law.moment(1, c, s2) ** 2
     exact = {
         "lower_edge": lower,
         "upper_edge": upper,
         "atom": law.atom(c),
         "mean": law.moment(1, c, s2),
-        "variance": variance,
+        "variance": law.moment(2, c, s2) - law.moment(1, c, s2) ** 2,
     }
-    enclosed = {name: enclose_expr(value, digits) for name, value in exact.items()}
+    if given.symbolic:
+        import sympy as sp
+
+        exact["variance"] = sp.factor(exact["variance"])
+    known = {name: Number.of(value, digits=digits) for name, value in exact.items()}
     setting = "eigenvalues of (1/n) Z^T Z, Z n x p with iid entries of variance scale; ratio = p/n"
     notes = ("proved; limit p, n -> infinity at p/n = ratio", "the density leaves out the atom at 0")
-    return MpResult(
-        {"ratio": str(c), "scale": str(s2), "digits": digits}, setting, ("R1",), notes, c, s2, digits, exact, enclosed
-    )
+    return MpResult(given.inputs | {"digits": digits}, setting, ("R1",), notes, c, s2, digits, known)
 
 
 _LEVELS = 12  # distinct eigenvalues: the edges are roots of a polynomial of twice that degree
