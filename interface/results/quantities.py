@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NoReturn
 
 from bulkedge.results.number import Number, exactly, short
 
-_TRANSPARENT = ("readings",)  # levels of the JSON that attributes, `exact` and `errors` leave out
+TRANSPARENT = ("readings",)  # levels of the JSON that attributes, `exact` and `errors` leave out
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class Quantities(Frozen):
         if not name.startswith("__"):
             if name in self:
                 return self[name]
-            for level in _TRANSPARENT:
+            for level in TRANSPARENT:
                 if level in self and name in self[level]:
                     return self[level][name]
         raise AttributeError(f"no quantity {name!r} here; there are {', '.join(self)}")
@@ -216,7 +216,7 @@ def _with_error(name: str, number: Number, group: Row) -> dict[str, Any]:
 
 
 def _level(name: str, group: Quantities, errors: dict[str, Any], exact: dict[str, Any]) -> dict[str, Any]:
-    if isinstance(group, Flat | Row) or name in _TRANSPARENT:
+    if isinstance(group, Flat | Row) or name in TRANSPARENT:
         return _fields(group, errors, exact)
     inner: dict[str, Any] = {}
     expressions: dict[str, Any] = {}
@@ -285,7 +285,7 @@ def rows(quantities: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str,
         if isinstance(value, Number):
             yield row(label, value)
         elif isinstance(value, Quantities):
-            yield from rows(value, "" if isinstance(value, Flat) or name in _TRANSPARENT else f"{label} ")
+            yield from rows(value, "" if isinstance(value, Flat) or name in TRANSPARENT else f"{label} ")
         elif isinstance(value, tuple):
             yield from rows(Flat({str(index): item for index, item in enumerate(value)}), f"{label} ")
         elif value is not None:
