@@ -31,6 +31,11 @@ class MpResult(Result):
     digits: int
     known: dict[str, Number]
 
+    @property
+    def exact(self) -> dict[str, sp.Expr | None]:
+        """The expressions of the numbers, by name."""
+        return {name: x.expr for name, x in self.known.items()}
+
     def quantities(self) -> dict[str, Any]:
         """`edges` [lower, upper], `atom`, `mean`, `variance`, `density` in x, `stieltjes` in w."""
         from bulkedge.theory.spectra.marchenko_pastur import density, stieltjes

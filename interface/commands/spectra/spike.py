@@ -37,6 +37,11 @@ class SpikeResult(Result):
     ends: tuple[float, float] | None = None
     spread: float | None = None
 
+    @property
+    def exact(self) -> dict[str, sp.Expr | None]:
+        """The expressions of the numbers, by name."""
+        return {name: x.expr for name, x in self.known.items()}
+
     def quantities(self) -> dict[str, Any]:
         """`threshold`, `strength`, `outlier`, `edge`, `overlap_d`, `overlap_N` (and `sd` at a size), `above`.
 
