@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import sympy as sp
 
-from bulkedge.theory.numbers.statement import PROPORTIONAL, Statement
+from bulkedge.theory.numbers.statement import Statement
 from bulkedge.theory.numbers.symbols import alpha, eta, lam, mu1, mu1_star, mu2, psi2, w
 from bulkedge.theory.spectra import marchenko_pastur
 from bulkedge.theory.steps.gradient import direction_energy
@@ -95,7 +95,7 @@ STATEMENTS = (
         title="A step on the training set itself: the ridge readout's loss, reused against fresh",
         formula=loss_statement,
         assumptions=(
-            PROPORTIONAL,
+            "n, d, N -> infinity in proportion, x ~ N(0, I_d), W0 with entries N(0, 1/d), |a| = 1",
             "features sigma(X W1) of the very batch of the step, n = alpha d, N = psi2 d, eta and lam of order one",
             "w = e X u + c y, e = eta mu1^2, c = eta Var(sigma')/alpha (the samples' own terms); fresh batch: c = 0",
             "A, B, C: means over S = X X^T/n of mu1*^2 alpha s + rest times 1, e s + c, (e s + c)^2, over p s + r",
