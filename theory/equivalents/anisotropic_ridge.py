@@ -96,7 +96,7 @@ STATEMENTS = (
             "x ~ N(0, Sigma), y = beta.x + noise of variance s_eps^2, n = alpha d; noise included in the risk",
             "B_2 = beta.Sigma (Sigma + kappa)^-2 beta, D_2 = tr Sigma^2 (Sigma + kappa)^-2/alpha",
             "lam = kappa (1 - tr Sigma (Sigma + kappa)^-1/alpha), penalty lam |b|^2 beside (1/n)|y - X b|^2",
-            "a kernel f(x.x'/d) with penalty l (K + l inverted), E y = 0: lam = (f(tau) - f(0) - tau f'(0) + l)/(alpha f'(0))",
+            "a kernel f(x.x'/d), K + l inverted, E y = 0: lam = (f(tau) - f(0) - tau f'(0) + l)/(alpha f'(0)), tau = tr Sigma",
         ),
         sources=("Dobriban & Wager 2018; El Karoui 2010 (kernels)", "derived here, with the engine of equivalents"),
         status="derived",
