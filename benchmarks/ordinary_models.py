@@ -151,7 +151,11 @@ class Models:
         if math.isfinite(kappa) and abs(kappa) < 30:
             self.number("floor tau", found.tau, routes.criterion(f, g, kappa), OWN * (1 + second), f"at {kappa}")
         else:
-            self.finite_only("floor tau", float(found.tau))
+            x, w = routes.panels(g)
+            ends = vectorised(f)(np.array([-1e9, 1e9]) * (1 if kappa > 0 else -1))
+            right = float(w @ (vectorised(g)(x) - np.where(x > 0, ends[1], ends[0])) ** 2)
+            # What decays like 1/y is still 1e-9 away.
+            self.number("floor tau", found.tau, right, 1e-8 * (1 + second), f"at {kappa}")
         if found.certified:
             for other in (0.0, self.rng.uniform(-3, 3), kappa * 1.01 if abs(kappa) < 10 else 1.0):
                 above = routes.criterion(f, g, other)
@@ -209,7 +213,12 @@ class Models:
             self.number("gamma", reading.B, b, own, f"{name} B")
         full = 1 + A * ds2 - 2 * eta / m**2 * cross + eta**2 / (be**2 * d**2) * (mean * curvature) ** 2
         self.number("gamma", found.full.A, full, own + 1e-10 * abs(cross), "full A")
-        self.finite_only("gamma full B", float(found.full.B))
+        m3, m5 = (float(v @ (s * p)) for p in (z**3 - 3 * z, z**5 - 10 * z**3 + 15 * z))
+        g2, g3 = (float(w @ (y * p)) for p in (x**2 - 1, x**3 - 3 * x))
+        terms = [-((c1 * slope) ** 2) / al, bend * ds2 / al, ((g2 + mean) * curvature) ** 2, -((mean * curvature) ** 2)]
+        terms += [slope * c1 * m3 * (g3 + 2 * slope), slope**2 * (m3**2 + c1 * m5) / 2]
+        full = eta**2 / (be**2 * d) * ((c1 * slope) ** 2 + sum(terms) / d)
+        self.number("gamma", found.full.B, full, own + 1e-10 * eta**2 / (be * d) ** 2 * sum(map(abs, terms)), "full B")
         u2 = slope**2 + y2 / al
         self.number("gamma", found.conditional.strength, eta**2 / d * c1**2 / be**2 * u2, own, "strength")
         if u2 > 1e-6:

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from bulkedge.numerics.steps.spiked_features import FiniteSize, SpikedFeatures
 
 _DROP: dict[str, Any] = {"group": "drop of the loss", "low": 0, "exclusive": True, "sized": True}
-ORDERS = 4  # loss drops that are given
-FAR = 0.05  # relative distance of a drop from its limit that is worth a warning
+_ORDERS = 4  # loss drops that are given
+_FAR = 0.05  # relative distance of a drop from its limit that is worth a warning
 
 
 @dataclass(frozen=True)
@@ -137,7 +137,7 @@ def _far(found: SpikedFeatures, drops: dict[str, tuple[float, ...]], near: Finit
         limit, there = drops["full"][-1], near.drops["full"][-1]
         if limit > 0:
             gap = abs(there - limit) / limit
-            far = far or gap > FAR
+            far = far or gap > _FAR
             parts.append(
                 f"at d = {near.dim} (eta = {short(near.step, 3)}) the spikes' finite strength leaves a drop of "
                 f"{short(there, 3)}, {100 * gap:.2g} per cent from the limit"
@@ -203,7 +203,7 @@ def features(
         if abs(found.mean_shift) > 1e-12:
             notes.append("no drop of the loss is given: the link has a mean")
         elif found.order:
-            there = [d.index for d in found.directions if d.present][:ORDERS]
+            there = [d.index for d in found.directions if d.present][:_ORDERS]
             fitted = numbers["samples"], numbers["width"], numbers["ridge"]
             drops = loss_drops(f, g, *fitted, float(alpha), float(s), there)
             at = functools.partial(loss_drops, f, g, *fitted, float(alpha), float(s), there)
