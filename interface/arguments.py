@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import re
 import typing
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -196,6 +197,30 @@ class Formula(Argument):
             raise InputError(argument, "no function is given", "give one or more")
         return tuple(nonlinearity(one, argument) for one in several)
 
+    def with_letters(
+        self, value: Any, argument: str, symbols: Mapping[str, sp.Symbol]
+    ) -> tuple[Nonlinearity, tuple[Any, ...]] | None:
+        """A function with parameters and the conditions under which it is in L2; None for one without.
+
+        Errors: InputError, naming `argument`.
+        """
+        if isinstance(value, str):
+            if not any(re.search(rf"\b{name}\b", value) for name in symbols):
+                return None
+            from bulkedge.theory.functions.parse import expression
+
+            expr, name = expression(value, argument, symbols), value.strip()
+        elif hasattr(value, "free_symbols") and len(value.free_symbols) > 1:
+            from bulkedge.theory.functions.parse import check_parameters
+
+            expr, name = check_parameters(value, argument), str(value)
+        else:
+            return None
+        from bulkedge.theory.functions.parametric import parametric
+        from bulkedge.theory.numbers.symbols import z
+
+        return parametric(expr, name, argument) if expr.free_symbols - {z} else None
+
     def echo(self, value: Any) -> Any:
         """Its name."""
         return [one.name for one in value] if self.many else value.name
@@ -268,7 +293,9 @@ Seed = Annotated[Numeric, Count("seed of all random numbers", "S", low=0)]
 Noise = Annotated[Numeric, Real("standard deviation of the labels' noise", "S", low=0)]
 NoiseOrSymbol = Annotated[Numeric, Real("standard deviation of the labels' noise", "S", low=0, letters=True)]
 SizedNoise = Annotated[Numeric, Real("standard deviation of the labels' noise", "S", low=0, sized=True)]
-FunctionOfZ = Annotated[Function, Formula("a name (bulkedge functions) or an expression in z", "FUNCTION", place=True)]
+FunctionOfZ = Annotated[
+    Function, Formula("a name (bulkedge functions) or an expression in z", "FUNCTION", place=True, letters=True)
+]
 Activation = Annotated[Function, Formula("the network's activation, a function of z", "ACTIVATION", place=True)]
 Link = Annotated[Function, Formula("the link g of the target y = g(w*.x) + noise", "LINK", place=True)]
 
@@ -310,6 +337,10 @@ def read(function: Callable[..., Any], given: Mapping[str, Any]) -> Any:
         optional = value is None and parameters[name].default is None
         said = _spoken(name, argument)
         held = _letters(argument, value, said, symbols)
+        if isinstance(held, tuple):  # a function with parameters, and what it needs
+            values[name], conditions[name] = held
+            inputs[name.rstrip("_")] = values[name].name
+            continue
         if held is not None:
             values[name], inputs[name.rstrip("_")] = held, str(held)
             conditions[name] = argument.conditions(held, said)
@@ -355,8 +386,10 @@ def _check_used(
         raise InputError(where, f"{name} is declared and appears nowhere", "leave it out, or check its spelling")
 
 
-def _letters(argument: Argument, value: Any, said: str, symbols: Mapping[str, sp.Symbol]) -> sp.Expr | None:
-    """The value where it holds symbols."""
+def _letters(argument: Argument, value: Any, said: str, symbols: Mapping[str, sp.Symbol]) -> Any:
+    """The value where it holds symbols: an expression, or a function with its conditions."""
+    if isinstance(argument, Formula):
+        return argument.with_letters(value, said, symbols) if argument.letters else None
     if not argument.letters or not (isinstance(value, str) or hasattr(value, "free_symbols")):
         return None
     from bulkedge.theory.functions.parse import parameter

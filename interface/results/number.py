@@ -161,6 +161,8 @@ class Number:
         """The Number with exact values put for symbols; `constants` are symbols that stand for enclosed numbers."""
         from bulkedge.results.substitution import substituted
 
+        if self.exact is not None and self.value is None and not self.free_symbols:
+            return Number.of(self.exact, digits=self.digits)  # a constant among quantities with symbols
         if self.exact is None or not self.free_symbols:
             return self
         return Number.of(substituted(self.exact, values, constants or {}, self.digits), digits=self.digits)

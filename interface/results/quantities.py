@@ -295,7 +295,7 @@ def rows(quantities: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str,
 def coefficient_table(coefficients: Iterable[Any], title: str) -> Table:
     """The rows k, exact, value, error of coefficients."""
     listed = ((x.k, x["value"]) for x in coefficients)
-    cells = tuple((str(k), c.expression() or "", c.decimal(), c.bound()) for k, c in listed)
+    cells = tuple((str(k), c.expression() or "", c.decimal() or "", c.bound() or "") for k, c in listed)
     return Table(("k", "exact", "value", "error"), cells, title)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import sympy as sp
 from sympy.printing.numpy import SciPyPrinter
 
+from bulkedge.theory.gaussian.bivariate import Phi2
 from bulkedge.theory.numbers.errors import InputError
 
 Nested = Mapping[str, Any]  # quantities by name: expressions, lists of them, or further levels
@@ -89,6 +90,12 @@ def program(
     printer = Printer({"fully_qualified_modules": True})
     keys = list(flat)
     shared, reduced = sp.cse([flat[k] for k in keys], symbols=sp.numbered_symbols("_x"), order="none")
+    for e in (*(e for _, e in shared), *reduced):
+        unknown = sorted({type(node).__name__ for node in sp.preorder_traversal(e) if isinstance(node, Phi2 | sp.Sum)})
+        if unknown:
+            raise InputError(
+                "python", f"{', '.join(unknown)} has no NumPy function", "use --json, and evaluate it there"
+            )
     lines = [f"        {s} = {printer.doprint(e)}" for s, e in shared]
     entries = [f'            "{key}": {printer.doprint(e)},' for key, e in zip(keys, reduced, strict=True)]
     imports = "    import scipy.special\n" if any("scipy." in line for line in (*lines, *entries)) else ""

@@ -72,6 +72,16 @@ def at(f: Nonlinearity, values: dict[sp.Symbol, sp.Expr]) -> Nonlinearity:
     return from_expr(sp.Piecewise(*pairs, (last, True), evaluate=False), f.name)
 
 
+def moved(f: Nonlinearity, scale: sp.Expr, mean: sp.Expr) -> Nonlinearity:
+    """z -> f(mean + scale z), scale and mean exact or in symbols, scale not zero.
+
+    Errors: InputError where the assumptions do not order the break points, and where it is not in L2.
+    """
+    if scale == 1 and mean == 0:
+        return f
+    return parametric(f.expr.subs(z, mean + scale * z), f"{f.name} at mean {mean}, scale {scale}")[0]
+
+
 def _split(expr: sp.Expr, lower: sp.Expr, upper: sp.Expr, argument: str) -> list[Piece]:
     """As theory.functions.pieces.split, one atom at a time, decided by assumptions."""
     atom = next((a for a in _post(expr) if isinstance(a, _KINKED)), None)

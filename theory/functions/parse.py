@@ -710,6 +710,24 @@ def parameter(value: object, argument: str, symbols: Mapping[str, sp.Symbol]) ->
     return expr
 
 
+def check_parameters(expr: sp.Expr, argument: str) -> sp.Expr:
+    """A SymPy expression in z and parameters, its floats read as decimals.
+
+    Errors: InputError where z is not in it, and for parameters that have a reserved name or are not known to be real.
+    """
+    expr = expr.xreplace({f: sp.Rational(str(f)) for f in expr.atoms(sp.Float)})
+    own = {s for s in expr.free_symbols if s.name == "z"}
+    if len(own) != 1:
+        raise InputError(argument, f"{shorten(expr)} is no function of z", "name its variable z")
+    expr = expr.xreplace(dict.fromkeys(own, z))
+    for symbol in sorted(expr.free_symbols - {z}, key=str):
+        check_symbol(symbol.name, argument)
+        if not symbol.is_extended_real:
+            remedy = f'declare it, Symbol("{symbol.name}", positive=True) or real=True'
+            raise InputError(argument, f"the symbol {symbol} is not known to be real", remedy)
+    return expr
+
+
 def _parameter_text(text: str, argument: str, symbols: Mapping[str, sp.Symbol]) -> sp.Expr:
     if len(text) > MAX_LENGTH:
         raise InputError(argument, f"{len(text)} characters are too many", f"use at most {MAX_LENGTH}")

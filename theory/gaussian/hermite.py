@@ -98,7 +98,7 @@ def coefficient(f: Nonlinearity, k: int, convention: str = "orthonormal", digits
         return Coefficient(k, None, ball.enclose_expr(general, digits, {k_symbol: sp.Integer(k)}))
     value = moment(f, k)
     if value is not None:
-        exact = _collected(value, factor)
+        exact = collected(value, factor)
         return Coefficient(k, exact, ball.enclose_expr(exact, digits + 2))
     try:
         raw = enclose(f, digits + 1, k)
@@ -110,7 +110,7 @@ def coefficient(f: Nonlinearity, k: int, convention: str = "orthonormal", digits
     return Coefficient(k, None, raw if factor == 1 else raw * ball.enclose_expr(factor, digits + 5))
 
 
-def _collected(value: sp.Expr, factor: sp.Expr) -> sp.Expr:
+def collected(value: sp.Expr, factor: sp.Expr) -> sp.Expr:
     """The moment times the normalisation, addend by addend (a sum times a surd would stay unexpanded)."""
     return sp.Add(*(term * factor for term in sp.Add.make_args(value)))
 
@@ -138,7 +138,7 @@ def general_term(f: Nonlinearity, convention: str = "orthonormal") -> sp.Expr | 
         pairs = []
         for branch, condition in value.args:
             if isinstance(condition, sp.Eq) and condition.lhs == k_symbol:
-                pairs.append((_collected(branch, normalisation(convention, condition.rhs)), condition))
+                pairs.append((collected(branch, normalisation(convention, condition.rhs)), condition))
             else:
                 pairs.append((branch * factor, condition))
         return sp.Piecewise(*pairs)

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-from bulkedge.arguments import Count, Digits, Formula, Function, FunctionOfZ, Numeric, Real, read
+from bulkedge.arguments import Count, Digits, Formula, Function, FunctionOfZ, Numeric, Positive, Real, RealNames, read
 from bulkedge.results.number import Number
-from bulkedge.results.quantities import Quantities, Row, coefficient_table
+from bulkedge.results.quantities import Frozen, Quantities, Row, coefficient_table
 from bulkedge.results.result import Result, Table
 from bulkedge.theory.gaussian.conventions import MAX_DEGREE
 from bulkedge.theory.numbers.errors import InputError, PrecisionError
@@ -23,9 +23,10 @@ if TYPE_CHECKING:
     from bulkedge.theory.numbers.enclosure import Enclosure
 
 HAS_CURVE = True
+HAS_PROGRAM = True
 _MAX_MEAN = 1000  # exponentials cut at a kink cancel over as many orders of magnitude
 _LAW = "the law of (u, v), the second function"
-_MEAN: dict[str, Any] = {"low": -_MAX_MEAN, "high": _MAX_MEAN, "group": _LAW}
+_MEAN: dict[str, Any] = {"low": -_MAX_MEAN, "high": _MAX_MEAN, "group": _LAW, "letters": True}
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,10 @@ class KernelResult(Result):
     covaried: Enclosure | None
     digits: int
     reached: bool
+    letters: tuple[sp.Expr, ...] = ()  # with symbols: the coefficients of the series, and nothing in `terms`
+    at: sp.Expr | None = None  # with symbols: the kernel where it was asked for
+    covaried_at: sp.Expr | None = None
+    held: frozenset[Any] = frozenset()
 
     @property
     def exit_status(self) -> int:
@@ -67,14 +72,56 @@ class KernelResult(Result):
                 "closed_form": _text(self.closed_form),
                 "general_term": _text(self.general_term),
                 "expansion_at_one": _text(self.expansion_at_one),
-                "series": [Row({"k": c.k, "value": Number.of(c, digits=self.digits)}) for c in self.terms],
-                "value": self._number(self.enclosed),
-                "covariance": None if self.covaried is None else Row({"value": self._number(self.covaried)}),
+                "series": [
+                    *(Row({"k": c.k, "value": Number.of(c, digits=self.digits)}) for c in self.terms),
+                    *(Row({"k": k, "value": self._letter(c)}) for k, c in enumerate(self.letters)),
+                ],
+                "value": self._number(self.enclosed, self.at),
+                "covariance": self._covariance(),
             }
         )
 
-    def _number(self, found: Enclosure | None) -> Number | None:
+    def _covariance(self) -> Row | None:
+        found = self._number(self.covaried, self.covaried_at)
+        return None if found is None else Row({"value": found})
+
+    def _number(self, found: Enclosure | None, letter: sp.Expr | None) -> Number | None:
+        if letter is not None:
+            return self._letter(letter)
         return None if found is None else Number.of(found, digits=self.digits)
+
+    def _letter(self, expr: sp.Expr) -> Number:
+        return Number(None, None, expr, self.digits)
+
+    @property
+    def free_symbols(self) -> frozenset[Any]:
+        """The user's symbols (rho and the variances of a closed form are not among them)."""
+        return self.held
+
+    @property
+    def expr(self) -> Frozen:
+        """`value`: the kernel where it was asked for, else its closed form; and the series' coefficients."""
+        series = {"series": tuple(c["value"] for c in self.series)}
+        from bulkedge.results.symbolic import expressions
+
+        shown = self.at if self.at is not None else self.closed_form if self.enclosed is None else None
+        value = {} if shown is None else {"value": self._letter(shown)}
+        known = {} if self.enclosed is None else {"value": self._number(self.enclosed, None)}
+        return expressions({**known, **value, **series})
+
+    def python(self) -> str:
+        """A program: one function of the free symbols, the correlation and variances among them, that gives `value`.
+
+        Errors: InputError where no closed form is known.
+        """
+        from bulkedge.results.symbolic import program
+
+        shown = self.at if self.at is not None else self.closed_form
+        if shown is None:
+            raise InputError("python", f"no closed form is known for {self.function.name}", "use --json")
+        return program(
+            self.command, Quantities({"value": self._letter(shown)}), self.inputs, (f"{self.setting} (K1)",), {}
+        )
 
     def payload(self) -> dict[str, Any]:
         """The quantities; without a value its error and exact value are null."""
@@ -87,11 +134,12 @@ class KernelResult(Result):
             summary.append(("general term", str(self.general_term)))
         if self.expansion_at_one is not None:
             summary.append(("at rho = 1 - e", str(self.expansion_at_one)))
-        if self.value is not None:
-            summary += [("value", self.value.decimal()), ("error", self.value.bound())]
-        if self.covariance is not None:
-            found = self.covariance.value
-            summary += [("covariance", found.decimal()), ("its error", found.bound())]
+        for name, found in (("value", self.value), ("covariance", self.covariance and self.covariance.value)):
+            if found is not None and found.symbolic:
+                summary.append((name, str(found.exact)))
+            elif found is not None:
+                its = "error" if name == "value" else "its error"
+                summary += [(name, found.decimal()), (its, found.bound())]
         names = self.first.name if self.first == self.second else f"{self.first.name}, {self.second.name}"
         listed = coefficient_table(self.series, f"{names}: coefficients of rho^k")
         return (listed, Table(("", ""), tuple(summary)))
@@ -100,6 +148,8 @@ class KernelResult(Result):
         """The closed form where there is one, else the series with its coefficients, then the value with its error."""
         from bulkedge.derivations.engine.latex import decimal, latex
 
+        if self.at is not None:
+            return rf"\kappa = {latex(self.at)}"
         if self.closed_form is not None:
             variables = r"q_{11}, q_{12}, q_{22}" if self._in_covariances else r"\rho"
             return rf"\kappa({variables}) = {latex(self.closed_form)}"
@@ -130,6 +180,8 @@ class KernelResult(Result):
     def figure(self) -> Figure:
         """The kernel against the correlation."""
         from bulkedge.figures.kernel import kernel_figure
+
+        self.check_numbers("plot")
 
         return kernel_figure((self.first,), *self._scales(), other=self.second)
 
@@ -162,17 +214,21 @@ def _text(expr: sp.Expr | None) -> str | None:
 
 def kernel(
     function: FunctionOfZ,
-    rho: Annotated[Numeric | None, Real("the correlation", "R", low=-1, high=1)] = None,
-    q11: Annotated[Numeric | None, Real("variance of u (1 without it)", "Q", low=0, group=_LAW)] = None,
-    q12: Annotated[Numeric | None, Real("covariance of u and v, in the place of --rho", "Q", group=_LAW)] = None,
-    q22: Annotated[Numeric | None, Real("variance of v (1 without it)", "Q", low=0, group=_LAW)] = None,
+    rho: Annotated[Numeric | None, Real("the correlation", "R", low=-1, high=1, letters=True)] = None,
+    q11: Annotated[Numeric | None, Real("variance of u (1 without it)", "Q", low=0, group=_LAW, letters=True)] = None,
+    q12: Annotated[
+        Numeric | None, Real("covariance of u and v, in the place of --rho", "Q", group=_LAW, letters=True)
+    ] = None,
+    q22: Annotated[Numeric | None, Real("variance of v (1 without it)", "Q", low=0, group=_LAW, letters=True)] = None,
     digits: Digits = 15,
     order: Annotated[Numeric, Count("the series' coefficients k = 0..K", "K", low=0, high=MAX_DEGREE)] = 10,
     with_: Annotated[
-        Function | None, Formula("the function of v (without it the same)", "FUNCTION", group=_LAW)
+        Function | None, Formula("the function of v (without it the same)", "FUNCTION", group=_LAW, letters=True)
     ] = None,
     mean1: Annotated[Numeric | None, Real("mean of u (0 without it)", "M", **_MEAN)] = None,
     mean2: Annotated[Numeric | None, Real("mean of v (0 without it)", "M", **_MEAN)] = None,
+    positive: Positive = None,
+    real: RealNames = None,
 ) -> KernelResult:
     """The dual kernel E[f(u) g(v)], (u, v) ~ N((mean1, mean2), [[q11, q12], [q12, q22]]): closed form, series, value.
 
@@ -183,6 +239,8 @@ def kernel(
     its coefficients are c_k(f(mean1 + sqrt(q11) z)) c_k(g(mean2 + sqrt(q22) z)), orthonormal.
     With a second function or a mean, `covariance` is E[f(u) g(v)] - E f(u) E g(v) where a value is asked for.
     Valid for: functions shown to be in L2; |rho| <= 1 (ends included), variances >= 0 (zero included), |mean| <= 1000.
+    Functions, the correlation, variances and means may hold declared symbols: closed form, series and value are then
+    exact in these.
     Accuracy: the value is rigorous to `digits` significant digits; where they are not reached its honest error and exit
     status 3. Errors: InputError for |rho| > 1, a triple that is no covariance, rho together with q12.
     Source: K1, H4.
@@ -193,6 +251,8 @@ def kernel(
     rho*asin(rho)/(2*pi) + rho/4 + sqrt(1 - rho**2)/(2*pi)
     """
     asked = read(kernel, locals())
+    if asked.symbolic:
+        return _with_symbols(asked)
     import sympy as sp
 
     from bulkedge.theory.kernels.kernel import coefficient, dual, dual_of_correlation, expansion_at_one, scaled, shifted
@@ -260,6 +320,85 @@ def kernel(
         covaried=covaried,
         digits=digits,
         reached=reached,
+    )
+
+
+def _with_symbols(asked: Any) -> KernelResult:
+    """Closed form, series and value as expressions in the user's symbols."""
+    import sympy as sp
+
+    from bulkedge.theory.functions.parametric import moved, symbols_of
+    from bulkedge.theory.gaussian.gaussian_moments import expectation, moments
+    from bulkedge.theory.kernels.kernel import coefficient, dual, dual_of_correlation, expansion_at_one
+    from bulkedge.theory.numbers import symbols as letters
+
+    f, other, order = asked.function, asked.with_, asked.order
+    zero, one = sp.Integer(0), sp.Integer(1)
+    means = {"mean1": asked.mean1, "mean2": asked.mean2}
+    first = moved(f, one, means["mean1"] or zero)
+    second = first if other is None and asked.mean1 == asked.mean2 else moved(other or f, one, means["mean2"] or zero)
+    given = {"q11": asked.q11, "q12": asked.q12, "q22": asked.q22}
+    in_covariances = any(q is not None for q in given.values())
+    v1, v2 = (one if given[name] is None else given[name] for name in ("q11", "q22"))
+    if asked.rho is not None and asked.q12 is not None:
+        raise InputError("rho", "it is given together with q12", "give one of them")
+    if v1 == 0 or v2 == 0:
+        raise InputError("q11" if v1 == 0 else "q22", "a variance is zero", "with symbols, give positive variances")
+    covariance = asked.rho * sp.sqrt(v1 * v2) if asked.rho is not None else asked.q12
+    notes = [f"holds where {condition}" for condition in asked.conditions]
+    closed = dual(first, second)
+    shown = None if closed is None else closed if in_covariances else dual_of_correlation(first, second)
+    found, covaried = None, None
+    if closed is None:
+        notes.append("no closed form is known")
+    elif covariance is not None:
+        at = {letters.q11: v1, letters.q12: covariance, letters.q22: v2}
+        found = closed.subs(at, simultaneous=True)
+        if not in_covariances and shown is not None:
+            found = shown.subs(letters.rho, asked.rho)
+    a = first if v1 == 1 else moved(first, sp.sqrt(v1), zero)
+    b = a if second is first and v1 == v2 else second if v2 == 1 else moved(second, sp.sqrt(v2), zero)
+    if found is not None and (other is not None or any(m is not None for m in means.values())):
+        averages = [expectation(a), expectation(b)]
+        covaried = None if None in averages else found - averages[0] * averages[1]
+    series = []
+    for k, (x, y) in enumerate(zip(moments(a, order), moments(b, order), strict=True)):
+        if x is None or y is None:
+            series.append(sp.Symbol(f"c_{k}", real=True))
+            notes.append(f"c_{k}, the coefficient of rho^{k}, has no closed form; with numbers it is enclosed")
+        else:
+            series.append(sp.factor_terms(sp.expand(x * y) / sp.factorial(k)))
+    expressions = [e for e in (asked.rho, *given.values(), *means.values()) if e is not None]
+    held = symbols_of(first, second).union(*(e.free_symbols for e in expressions), *(c.free_symbols for c in series))
+    at_one = None
+    if not in_covariances and shown is not None:
+        try:
+            at_one = expansion_at_one(first, 2, second)
+        except InputError as undecided:
+            notes.append(f"no expansion at rho = 1: {undecided.problem}")
+    if shown is not None and "Phi2" in str(shown):
+        notes.append("Phi2(h, k, r) = P(X <= h, Y <= k), standard normals of correlation r (by Owen's T)")
+    return KernelResult(
+        inputs=asked.inputs,
+        setting=_setting(in_covariances, other is not None, means),
+        source=("K1", "H4"),
+        notes=tuple(notes),
+        function=f,
+        with_=other,
+        first=first,
+        second=second,
+        closed_form=shown,
+        general_term=coefficient(a, b),
+        expansion_at_one=at_one,
+        terms=(),
+        enclosed=None,
+        covaried=None,
+        digits=asked.digits,
+        reached=True,
+        letters=tuple(series),
+        at=found,
+        covaried_at=covaried,
+        held=frozenset(held),
     )
 
 

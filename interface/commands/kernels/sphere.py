@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-from bulkedge.arguments import Count, Digits, FunctionOfZ, Numeric, Real, read
+from bulkedge.arguments import Count, Digits, FunctionOfZ, Numeric, Positive, Real, RealNames, read
 from bulkedge.results.number import Number
-from bulkedge.results.quantities import Multiplicity, Quantities, Row
+from bulkedge.results.quantities import Frozen, Multiplicity, Quantities, Row
 from bulkedge.results.result import Result, Table
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from bulkedge.theory.numbers.enclosure import Enclosure
 
 HAS_CURVE = True
+HAS_PROGRAM = True
 
 
 @dataclass(frozen=True)
@@ -97,18 +98,109 @@ class SphereResult(Result):
         return decay_figure({self.function.name: self.found}, self.dimension)
 
 
+@dataclass(frozen=True)
+class SymbolicSphere(Result):
+    """The eigenvalues as expressions in the dimension, the degree, the radius and the function's parameters."""
+
+    command: ClassVar[str] = "sphere"
+    function: Nonlinearity
+    digits: int
+    formula: sp.Expr
+    found: tuple[tuple[Any, sp.Expr, sp.Expr], ...]  # degree, multiplicity, eta
+    square: sp.Expr
+    held: frozenset[Any]
+
+    def quantities(self) -> Quantities:
+        """`eigenvalues`: degree, and multiplicity, eta and value with eta's `exact`; closed form and second moment."""
+        return Row(
+            {
+                "function": str(self.function.expr),
+                "closed_form": str(self.formula),
+                "eigenvalues": [
+                    Row(
+                        {
+                            "degree": degree if isinstance(degree, int) else str(degree),
+                            "multiplicity": str(multiplicity),
+                            "value": self._letter(eta**2),
+                            "eta": self._letter(eta),
+                        }
+                    )
+                    for degree, multiplicity, eta in self.found
+                ],
+                "second_moment": self._letter(self.square),
+            }
+        )
+
+    def payload(self) -> dict[str, Any]:
+        """The quantities; the `exact` of an eigenvalue is that of eta."""
+        found = super().payload()
+        for row, (_, _, eta) in zip(found["eigenvalues"], self.found, strict=True):
+            row["exact"] = str(eta)
+        return found
+
+    def _letter(self, expr: sp.Expr) -> Number:
+        return Number(None, None, expr, self.digits)
+
+    @property
+    def free_symbols(self) -> frozenset[Any]:
+        """The user's symbols."""
+        return self.held
+
+    @property
+    def expr(self) -> Frozen:
+        """`eta`, in the order of the degrees, and `second_moment`."""
+        from bulkedge.results.symbolic import expressions
+
+        return expressions(self._listed)
+
+    @property
+    def _listed(self) -> Quantities:
+        etas = tuple(self._letter(eta) for _, _, eta in self.found)
+        return Quantities({"eta": etas, "second_moment": self._letter(self.square)})
+
+    def python(self) -> str:
+        """A program: one function of the symbols; the last axis of `eta` is the degree."""
+        from bulkedge.results.symbolic import program
+
+        return program(self.command, self._listed, self.inputs, (f"{self.setting} (K2)", *self.notes), {})
+
+    def tables(self) -> tuple[Table, ...]:
+        """One row per degree."""
+        rows = tuple((str(degree), str(count), str(eta)) for degree, count, eta in self.found)
+        title = f"{self.function.name} on the sphere"
+        summary = (("eta_l", str(self.formula)), ("sum of all eigenvalues", str(self.square)))
+        return (Table(("degree", "multiplicity", "eta"), rows, title), Table(("", ""), summary))
+
+    def latex(self) -> str:
+        """The closed form of eta_l."""
+        from bulkedge.derivations.engine.latex import latex
+
+        return rf"\eta_{{l}} = {latex(self.formula)}"
+
+    def figure(self) -> Figure:
+        """There is none with symbols."""
+        self.check_numbers("plot")
+        raise AssertionError("symbols are left")
+
+
 def sphere(
     function: FunctionOfZ,
-    dim: Annotated[Numeric, Count("dimension of the space, at least 2 (the circle is 2)", "d")],
-    degree: Annotated[Numeric, Count("degrees 0..L, at most 20000 (500 where there is no closed form)", "L")],
-    radius: Annotated[Numeric, Real("radius of the points' sphere", "R")] = 1,
+    dim: Annotated[Numeric, Count("dimension of the space, at least 2 (the circle is 2)", "d", letters=True)],
+    degree: Annotated[
+        Numeric, Count("degrees 0..L, at most 20000 (500 where there is no closed form)", "L", letters=True)
+    ],
+    radius: Annotated[Numeric, Real("radius of the points' sphere", "R", letters=True)] = 1,
     digits: Digits = 15,
-) -> SphereResult:
+    positive: Positive = None,
+    real: RealNames = None,
+) -> SphereResult | SymbolicSphere:
     """The eigenvalues eta_l^2 and multiplicities N(d, l), l = 0..degree, of a function's kernel on the sphere.
 
     eta_l = E[f(R t) P_l(t)], t the first coordinate of a uniform point of the unit sphere of R^d, P_l(1) = 1.
     Valid for: d >= 2; the weight uniform on the unit sphere, the points of radius R (weights N(0, I/d) multiply the
-    eigenvalue of a p-homogeneous function by prod_{i<p} (d + 2i)/d^p).
+    eigenvalue of a p-homogeneous function by prod_{i<p} (d + 2i)/d^p). Dimension, radius, the degree (then one, not
+    0..degree) and the function may hold declared symbols where there is a closed form: piecewise polynomials with no
+    kink but 0.
     Accuracy: rigorous. Errors: InputError for d < 2, a negative degree, a radius that is not positive.
     Source: K2.
 
@@ -118,6 +210,8 @@ def sphere(
     '0.0625'
     """
     given = read(sphere, locals())
+    if given.symbolic:
+        return _with_symbols(given)
     from bulkedge.theory.kernels.sphere import eigenvalues, eta, second_moment
 
     f, dim, degree, reach, digits = given.function, given.dim, given.degree, given.radius, given.digits
@@ -134,4 +228,48 @@ def sphere(
         closed_form=eta(f, reach),
         found=found,
         enclosed_second_moment=second_moment(f, dim, reach, digits),
+    )
+
+
+MAX_LISTED = 500  # degrees of a table with symbols
+
+
+def _with_symbols(given: Any) -> SymbolicSphere:
+    """Closed forms in the user's symbols."""
+    import sympy as sp
+
+    from bulkedge.theory.functions.nonlinearity import product
+    from bulkedge.theory.functions.parametric import symbols_of
+    from bulkedge.theory.kernels.sphere import eta
+    from bulkedge.theory.numbers.errors import InputError
+    from bulkedge.theory.numbers.symbols import d, l
+
+    f, dim, degree, radius = (getattr(given, name) for name in ("function", "dim", "degree", "radius"))
+    formula, square = eta(f, radius), eta(product(f, f), radius)
+    if formula is None or square is None:
+        remedy = "take a piecewise polynomial with no kink but 0, or give numbers"
+        raise InputError("FUNCTION", f"no closed form of {f.name} on the sphere is known", remedy)
+    if isinstance(degree, int) and degree > MAX_LISTED:
+        raise InputError("degree", f"{degree} is too large for a table with symbols", f"give at most {MAX_LISTED}")
+    formula = formula.subs(d, sp.sympify(dim, strict=True))
+    degrees = range(degree + 1) if isinstance(degree, int) else (degree,)
+    found = []
+    for n in (sp.sympify(x, strict=True) for x in degrees):
+        harmonics = sp.binomial(n + dim - 1, n) - sp.binomial(n + dim - 3, n - 2)
+        count = sp.factor(sp.expand_func(harmonics)) if n.is_Integer else harmonics
+        found.append((int(n) if n.is_Integer else n, count, sp.gammasimp(formula.subs(l, n))))
+    at = square.subs({d: sp.sympify(dim, strict=True), l: 0})
+    expressions = [sp.sympify(x, strict=True) for x in (dim, degree, radius)]
+    held = symbols_of(f).union(*(e.free_symbols for e in expressions))
+    return SymbolicSphere(
+        inputs=given.inputs,
+        setting="weight uniform on the unit sphere of R^d, points uniform on the sphere of the given radius",
+        source=("K2",),
+        notes=(*(f"holds where {condition}" for condition in given.conditions), "the dimension is at least 2"),
+        function=f,
+        digits=given.digits,
+        formula=formula,
+        found=tuple(found),
+        square=sp.gammasimp(at),
+        held=frozenset(held),
     )
