@@ -360,7 +360,7 @@ def _with_symbols(asked: Any) -> KernelResult:
     b = a if second is first and v1 == v2 else second if v2 == 1 else moved(second, sp.sqrt(v2), zero)
     if found is not None and (other is not None or any(m is not None for m in means.values())):
         averages = [expectation(a), expectation(b)]
-        covaried = None if None in averages else found - averages[0] * averages[1]
+        covaried = None if None in averages else found - sp.Mul(*averages)
     series = []
     for k, (x, y) in enumerate(zip(moments(a, order), moments(b, order), strict=True)):
         if x is None or y is None:
