@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from bulkedge.arguments import Argument, File, Flag, Numeric, Real, Seed, Word, read
-from bulkedge.commands.layers import DIGITS, ROUNDING, LayersResult, layers
+from bulkedge.commands.layers import DIGITS, ROUNDING, Beside, LayersResult, layers
 from bulkedge.results.number import Number, short
 from bulkedge.results.quantities import Bare, Quantities, Row
 from bulkedge.results.result import Result, Table
@@ -338,7 +338,8 @@ def weights(
     """The bulk, edge and outliers of a weight matrix, its spikes' strengths, and whether Marchenko-Pastur fits.
 
     `file` is a path, or an array of NumPy, PyTorch or anything with __array__ or DLPack; several paths, or a pattern
-    for `array`, give one row a layer (`store` keeps finished ones).
+    for `array`, give one row a layer (`store` keeps finished ones); `null`, `against` and `directions` are then
+    checkpoints, whose arrays go with those of the same name.
     Valid for: noise with independent entries plus low rank. Unequal noise levels of rows or columns are equalised
     first; heavy tails, unequal levels on both sides and a bulk that does not fit are said, and no rate is quoted then.
     Rows and columns of zeros are left out. `scale` is the noise's standard deviation where it is known, `null` a matrix
@@ -369,13 +370,17 @@ def weights(
     check_target(out, "out", ".npz")
     several = isinstance(file, list | tuple) and len(file) > 0 and all(map(is_path, file))
     if several or is_pattern(array):
-        single = {"directions": directions, "null": null, "denoised": denoised, "out": out, "against": against}
-        for name, value in single.items():
+        for name, value in {"denoised": denoised, "out": out, "directions_as": directions_as}.items():
             if value is not None:
                 raise InputError(name, "goes with one matrix", "name one file and one array")
+        beside = {"null": null, "against": against, "directions": directions}
+        for name, value in beside.items():
+            if value is not None and not is_path(value):
+                raise InputError(name, "goes with many layers as a file", "give a checkpoint with the same names")
         if not several and not is_path(file):
             raise InputError("array", "is a pattern of names", "give a file with it")
-        return layers(list(file) if several else [file], array, float(rate), inputs, known, store)
+        compared = Beside(**{name: None if value is None else str(value) for name, value in beside.items()})
+        return layers(list(file) if several else [file], array, float(rate), inputs, known, store, compared)
     if store is not None:
         raise InputError("store", "keeps finished layers", "give several files, or a pattern with --array")
     return _one(file, array, directions, directions_as, against, null, loss, denoised, out, tail, inputs)

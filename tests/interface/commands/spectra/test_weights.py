@@ -230,7 +230,7 @@ def test_several_files(capsys, tmp_path):
     assert "2 layers; the bulk fits in 2" in out
     assert [row["count"] for row in bulkedge.weights(paths).payload()["layers"]] == [1, 1]
     assert run(capsys, *paths, "--latex")[1].startswith(r"\begin{array}")
-    for bad in (("--out", "o.npz"), ("--directions", paths[0]), ("--against", paths[0])):
+    for bad in (("--out", "o.npz"), ("--denoised", "o.npy"), ("--directions-as", "rows")):
         status, out, err = run(capsys, *paths, *bad)
         assert (status, out) == (2, "")
         assert "one matrix" in err
@@ -288,3 +288,38 @@ def test_the_checkpoint_of_the_documentation(capsys, tmp_path):
     step = {name: trained[name] - start[name] for name in start}
     change = bulkedge.weights(step["layer1.weight"])  # the constant pixels: columns of zeros
     assert change.report.dropped[1] > 0
+
+
+def test_checkpoints_beside_checkpoints(tmp_path, capsys):
+    rng = np.random.default_rng(3)
+    start = {name: rng.standard_normal((80, 60)) / np.sqrt(60) for name in ("fc1", "fc2", "head")}
+    u, v = (x / np.linalg.norm(x) for x in (rng.standard_normal(80), rng.standard_normal(60)))
+    trained = {name: w + (4.0 * np.outer(u, v) if name == "fc1" else 0) for name, w in start.items()}
+    files = {name: str(tmp_path / f"{name}.npz") for name in ("trained", "start", "noise", "directions")}
+    np.savez(files["trained"], **trained)
+    np.savez(files["start"], fc1=start["fc1"], fc2=start["fc2"])
+    np.savez(files["noise"], fc1=rng.standard_normal((9, 80, 60)) / np.sqrt(60), fc2=rng.standard_normal((80, 61)))
+    np.savez(files["directions"], fc1=u, fc2=np.ones(7), head=v)
+    line = ["weights", files["trained"], "--array", "*", "--against", files["start"], "--null", files["noise"]]
+    assert main([*line, "--directions", files["directions"], "--json"]) == 0
+    found = {row["array"]: row for row in json.loads(capsys.readouterr().out)["layers"]}
+    first = found["fc1"]
+    assert (first["count"], first["new"], first["intruders"], first["beyond_null"]) == (1, 1, 1, 1)
+    assert float(first["overlap"]) > 0.85
+    assert first["missing"] == []
+    assert found["fc2"]["new"] == 0
+    assert found["fc2"]["missing"] == ["directions of shape 7 fit neither side", "null: has shape (80, 61)"]
+    assert found["head"]["missing"] == ["no null called head", "no against called head"]
+    one = bulkedge.weights(files["trained"], array="fc1", against=files["start"], directions=u)
+    assert float(first["overlap"]) == pytest.approx(float(one.overlaps[0].squared), rel=1e-6)
+    table = bulkedge.weights(files["trained"], array="*", against=files["start"]).tables()[0]
+    assert {"new", "intruders", "largest shared"} <= set(table.columns)
+    assert all(len(row) == len(table.columns) for row in table.rows)
+
+
+def test_what_goes_beside_many_layers_is_a_file(tmp_path):
+    np.savez(tmp_path / "w.npz", a=np.eye(9), b=np.eye(9))
+    with pytest.raises(InputError, match="against: goes with many layers as a file"):
+        bulkedge.weights(tmp_path / "w.npz", array="*", against=np.eye(3))
+    with pytest.raises(InputError, match=r"null: there is no file"):
+        bulkedge.weights(tmp_path / "w.npz", array="*", null=str(tmp_path / "none.npz"))
