@@ -90,8 +90,10 @@ def style_settings(style: str | Mapping[str, Any] | None) -> dict[str, Any]:
 
     if style is None:
         return {}
-    if not isinstance(style, str):
+    if isinstance(style, Mapping):
         return dict(style)
+    if not isinstance(style, str):
+        raise InputError("style", f"{style!r:.60} is no style", "give a name as 'grayscale' or a .mplstyle file")
     try:
         with warnings.catch_warnings(), matplotlib.rc_context():
             warnings.simplefilter("ignore")  # of settings that a style may not hold
