@@ -15,6 +15,7 @@ from bulkedge.numerics.equivalents import program_values
 from bulkedge.numerics.equivalents.batched import dyson_solve
 from bulkedge.theory.equivalents import equivalent_spectrum
 from bulkedge.theory.equivalents.equivalent import Equivalent, values_of
+from bulkedge.theory.equivalents.spectral_density import NODES
 from bulkedge.theory.numbers.enclosure import Enclosure
 from bulkedge.theory.numbers.errors import ConvergenceError, InputError
 
@@ -35,7 +36,22 @@ def values(
     Errors: InputError for a symbol that is unknown or has no value; ConvergenceError, naming the point, where the
     branch is not certain.
     """
-    return _over(theory, fixed, arrays, lambda point: theory.enclose(point, _DIGITS), functools.partial(_batch, theory))
+    if theory.question.model.continuous and _many(arrays):
+        # Two rules for the density, both for all points.
+        (coarse, wide), (fine, narrow) = (
+            _over(rule, fixed, arrays, functools.partial(_enclosed, rule), functools.partial(_batch, rule))
+            for rule in (theory.refined(NODES), theory.refined(2 * NODES))
+        )
+        return fine, narrow + wide + np.abs(fine - coarse)
+    return _over(theory, fixed, arrays, functools.partial(_enclosed, theory), functools.partial(_batch, theory))
+
+
+def _enclosed(theory: Equivalent, point: Mapping[sp.Symbol, Any]) -> Enclosure:
+    return theory.enclose(point, _DIGITS)
+
+
+def _many(arrays: Mapping[str, ArrayLike]) -> bool:
+    return max((np.size(a) for a in arrays.values()), default=0) >= _MANY
 
 
 def slopes(

@@ -9,6 +9,7 @@ import sympy as sp
 
 from bulkedge.numerics.equivalents.batched import dyson_solve
 from bulkedge.theory.equivalents.equivalent import Equivalent
+from bulkedge.theory.equivalents.spectral_density import NODES
 from bulkedge.theory.numbers.errors import InputError
 
 _TEMPLATE = """
@@ -41,6 +42,8 @@ def program(theory: Equivalent) -> str:
 
     Errors: InputError for a symbol whose name the program needs.
     """
+    if theory.question.model.continuous:
+        theory = theory.refined(2 * NODES)
     names = [s.name for s in theory.symbols]
     for name in {"np", "dyson_solve", "Any"} & {*names}:
         raise InputError("python", f"a symbol is called {name}, which the program needs", "rename it")

@@ -5,7 +5,7 @@ Source: E1 (realisation), E2 and E3 (Dyson equation), E4 (branch).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -18,6 +18,7 @@ from bulkedge.theory.equivalents import matrix_expression as mx
 from bulkedge.theory.equivalents.dyson import DysonSystem, dyson_system
 from bulkedge.theory.equivalents.dyson_root import Root, find_root
 from bulkedge.theory.equivalents.dyson_table import DysonTable, dyson_table
+from bulkedge.theory.equivalents.spectral_density import MOST_NODES, NODES
 from bulkedge.theory.functions import parse
 from bulkedge.theory.numbers import ball
 from bulkedge.theory.numbers.enclosure import Enclosure
@@ -42,7 +43,9 @@ class Equivalent:
 
     @cached_property
     def reduced(self) -> elimination.Reduced:
-        """The reduced equations and the value's polynomial."""
+        """The reduced equations and the value's polynomial (none with a density, which has no finite system)."""
+        if self.question.model.continuous:
+            return elimination.Reduced((), (), None, 0, 0)
         return elimination.reduce(self.system)
 
     @cached_property
@@ -67,11 +70,38 @@ class Equivalent:
         """
         return find_root(self.system, {**values, **self.constants(bits)}, bits)
 
+    def refined(self, nodes: int) -> Equivalent:
+        """The same with rules of so many nodes for laws with a density."""
+        model = self.question.model
+        laws = tuple(law.refined(nodes) for law in model.laws)
+        return Equivalent(replace(self.question, model=replace(model, laws=laws)))
+
     def enclose(self, values: Mapping[sp.Symbol, Any], digits: int) -> Enclosure:
         """The value to so many digits, with a rigorous bound of its error.
 
+        With a density among the laws the bound is the difference of two Gauss rules besides.
         Errors: ConvergenceError where the branch is not certain; PrecisionError where the digits are not reached.
         """
+        if self.question.model.continuous:
+            return self._over_nodes(lambda e: e._enclose(values, digits), digits)
+        return self._enclose(values, digits)
+
+    def _over_nodes(self, compute: Callable[[Equivalent], Enclosure], digits: int) -> Enclosure:
+        """What is computed with ever finer rules until two of them agree to the digits asked for."""
+        nodes, last, best = NODES // 2, None, None
+        while nodes <= MOST_NODES:
+            found = compute(self.refined(nodes))
+            if last is not None:
+                error = found.error + abs(found.value - last.value)
+                best = Enclosure(found.value, error, "two rules")
+                if best.reaches(digits):
+                    return best
+            nodes, last = 2 * nodes, found
+        raise PrecisionError(
+            "the digits asked for were not reached: the law's density is too rough, or z lies in a bulk", best
+        )
+
+    def _enclose(self, values: Mapping[sp.Symbol, Any], digits: int) -> Enclosure:
         bits = ball.bits(digits) + 32
         best: Enclosure | None = None
         while bits <= _MAX_BITS:
@@ -89,6 +119,11 @@ class Equivalent:
 
         Errors: ConvergenceError where the branch is not certain; PrecisionError where the digits are not reached.
         """
+        if self.question.model.continuous:
+            return self._over_nodes(lambda e: e._slope(values, symbol, digits), digits)
+        return self._slope(values, symbol, digits)
+
+    def _slope(self, values: Mapping[sp.Symbol, Any], symbol: sp.Symbol, digits: int) -> Enclosure:
         bits = ball.bits(digits) + 32
         best: Enclosure | None = None
         parts = [s for s, _ in self.question.functionals]

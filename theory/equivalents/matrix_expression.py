@@ -15,6 +15,7 @@ from fractions import Fraction
 
 import sympy as sp
 
+from bulkedge.theory.equivalents.spectral_density import Density
 from bulkedge.theory.functions.nonlinearity import Nonlinearity
 from bulkedge.theory.numbers.errors import InputError
 
@@ -40,12 +41,18 @@ class Gaussian:
 class SpectralLaw:
     """Symmetric deterministic matrices of one dimension that commute, by their joint spectral law.
 
-    `atoms`: pairs (values, one for each name; weight), the weights adding up to one.
+    `atoms`: pairs (values, one for each name; weight), the weights adding up to one; of a law with a density, those of
+    a Gauss rule.
     """
 
     names: tuple[str, ...]
     dimension: str
     atoms: tuple[tuple[tuple[sp.Expr, ...], sp.Expr], ...]
+    density: Density | None = None
+
+    def refined(self, nodes: int) -> SpectralLaw:
+        """The law with a rule of so many nodes, if it has a density."""
+        return self if self.density is None else replace(self, atoms=self.density.atoms(nodes))
 
 
 @dataclass(frozen=True)
@@ -183,6 +190,11 @@ class Model:
     constants: tuple[HermiteConstant, ...] = ()  # of the features; their symbols are among `symbols`
     ones: tuple[str, ...] = ()  # dimensions whose vector 1 occurs, in a function's mean
     spiked: bool = False  # whether a mean has both sides large
+
+    @property
+    def continuous(self) -> bool:
+        """Whether a law has a density."""
+        return any(law.density is not None for law in self.laws)
 
     def gaussian(self, name: str) -> Gaussian | None:
         """The Gaussian matrix of that name, if it is one."""

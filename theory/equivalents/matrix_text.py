@@ -17,6 +17,7 @@ from sympy.matrices.expressions.applyfunc import ElementwiseApplyFunction
 
 from bulkedge.theory.equivalents import entrywise
 from bulkedge.theory.equivalents import matrix_expression as mx
+from bulkedge.theory.equivalents.spectral_density import NODES, Density
 from bulkedge.theory.functions import catalogue, parse
 from bulkedge.theory.functions.nonlinearity import Nonlinearity, nonlinearity
 from bulkedge.theory.numbers.errors import InputError
@@ -91,10 +92,16 @@ def _dimension(text: str) -> str:
 
 
 def spectral_law(text: object, known: tuple[sp.Symbol, ...]) -> mx.SpectralLaw:
-    """`"S: d, atoms 1:1/2 4:1/2"`, or `"S T: d, atoms 1,2:1/2 4,3:1/2"` for matrices that commute."""
+    """`"S: d, atoms 1:1/2 4:1/2"`, or `"S T: d, atoms 1,2:1/2 4,3:1/2"` for matrices that commute.
+
+    With a density: `"S: d, uniform 1 3"`, `semicircle`, `arcsine`, or `"S: d, density 2*S on 0 1"`.
+    """
     example = 'write "S: d, atoms 1:1/2 4:1/2" (value:weight)'
     if not isinstance(text, str) or len(text) > MAX_LENGTH:
         raise InputError("deterministic", f"{parse.shorten(text)} is no declaration", example)
+    shape = re.fullmatch(r"\s*(\w+)\s*:\s*(\w+)\s*,\s*(uniform|semicircle|arcsine|density)\b(.+?)", text)
+    if shape is not None:
+        return _continuous(name(shape[1], "deterministic"), _dimension(shape[2]), shape[3], shape[4])
     match = re.fullmatch(r"\s*([\w\s]+?)\s*:\s*(\w+)\s*,\s*atoms\s+(.+?)\s*", text)
     if match is None:
         raise InputError("deterministic", f"{parse.shorten(text)} is not understood", example)
@@ -109,6 +116,23 @@ def spectral_law(text: object, known: tuple[sp.Symbol, ...]) -> mx.SpectralLaw:
         read = [scalar(part, "deterministic", known, (), open_dimensions=True) for part in (*parts, weight)]
         atoms.append((tuple(read[:-1]), read[-1]))
     return mx.SpectralLaw(names, dimension, tuple(atoms))
+
+
+def _continuous(label: str, dimension: str, kind: str, rest: str) -> mx.SpectralLaw:
+    """`uniform A B` and its like, or `density FUNCTION on A B` with a rational function of the matrix's name."""
+    function, variable = None, None
+    if kind == "density":
+        text, on, rest = rest.rpartition(" on ")
+        if not on:
+            raise InputError("deterministic", "a density without ends", f'write "{label}: d, density 2*{label} on 0 1"')
+        variable = sp.Symbol(label, real=True)
+        function = scalar(text, "deterministic", (variable,), (), open_dimensions=False)
+    ends = rest.split()
+    if len(ends) != 2:
+        raise InputError("deterministic", f"{parse.shorten(rest)} are no two ends", f'write "{label}: d, uniform 1 3"')
+    lower, upper = (parse.number(end, "deterministic") for end in ends)
+    law = mx.SpectralLaw((label,), dimension, (), Density(kind, lower, upper, function, variable))
+    return law.refined(NODES)
 
 
 def sizes(text: object, known: tuple[sp.Symbol, ...]) -> dict[str, sp.Expr]:

@@ -235,7 +235,9 @@ def equivalent(
     ] = None,
     *,
     size: Annotated[object, Argument("relative sizes of the dimensions", "n=2,d=1")] = None,
-    deterministic: Annotated[object, Argument('"S: d, atoms 1:1/2 4:1/2"', "DECL", many=True)] = None,
+    deterministic: Annotated[
+        object, Argument('"S: d, atoms 1:1/2 4:1/2", "S: d, uniform 1 3"', "DECL", many=True)
+    ] = None,
     positive: Annotated[object, Argument("declared symbols > 0, comma separated", "NAMES")] = None,
     real: Annotated[object, Argument("declared real symbols", "NAMES")] = None,
     set: Annotated[
@@ -254,7 +256,8 @@ def equivalent(
 
     (L_0 - S(G)) G = I, the operator-valued Dyson equation of a linearisation u L^-1 v of the expression.
     Valid for: sums, products, transposes and inverses of Gaussian matrices with iid entries (or symmetric ones), of
-    deterministic symmetric matrices that commute, and of scalars; functions applied entrywise to X*W with entries of
+    deterministic symmetric matrices that commute (a law by atoms, or with a density: `uniform 1 3`, `semicircle`,
+    `arcsine`, `density 2*S on 0 1`), and of scalars; functions applied entrywise to X*W with entries of
     size one, tanh(X*W) or relu(X*(W0 + u*a.T)), replaced by mu0 1 1^T + mu1 X W + mu2 Z (centred(relu(X*W)): less the
     mean); `ones(n, N)`; `tr` (normalised) or a 1 x 1 form outside. All sizes grow together; a dimension 1 is one. An
     inverse must exist where the Gaussian matrices vanish.
@@ -281,6 +284,9 @@ def equivalent(
     extra = () if variable is None else (variable,)
     model = declare(gaussian, size=size, deterministic=deterministic, positive=positive, real=real, extra=extra)
     theory = read_expression(expression, model)
+    continuous = model.continuous
+    if continuous and variable is not None:
+        raise InputError("spectrum", "a law with a density has no finite equation", "give the law by atoms")
     _used(theory, variable, (expression, gaussian, size, deterministic))
     values = values_of(set, theory.symbols)
     theory.system  # noqa: B018 -- what is outside the class is refused before anything long
@@ -289,7 +295,9 @@ def equivalent(
     if not missing:
         try:
             found = theory.enclose(values, digits)
-            status = "enclosed, branch certain"
+            status = (
+                "two Gauss rules of the density agree, branch certain" if continuous else "enclosed, branch certain"
+            )
         except ConvergenceError as error:
             certain, status = False, f"no value: {error}"
     found_spectrum = None
@@ -322,6 +330,10 @@ def equivalent(
         "derived; limit of large sizes; Gaussian entries (finite-size corrections are of order 1/size)",
         "entries of G that are equal or zero: to 25 digits at two points of the symbols",
     )
+    if continuous:
+        notes += (
+            "a law with a density: the difference of two Gauss rules is in the error; no equations are eliminated",
+        )
     if run is not None:
         notes += ("simulated: the standard error holds a quarter of the finite-size term, seen from half the size",)
     notes += tuple(_feature_note(f) for f in theory.question.model.features)
