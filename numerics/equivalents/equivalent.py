@@ -15,9 +15,9 @@ from bulkedge.numerics.equivalents import program_values
 from bulkedge.numerics.equivalents.batched import dyson_solve
 from bulkedge.theory.equivalents import equivalent_spectrum
 from bulkedge.theory.equivalents.equivalent import Equivalent, values_of
-from bulkedge.theory.equivalents.spectral_density import NODES
 from bulkedge.theory.numbers.enclosure import Enclosure
 from bulkedge.theory.numbers.errors import ConvergenceError, InputError
+from bulkedge.theory.spectra.spectral_density import NODES
 
 Array = NDArray[np.float64]
 MAX_POINTS = 100_000

@@ -9,8 +9,8 @@ import sympy as sp
 
 from bulkedge.numerics.equivalents.batched import dyson_solve
 from bulkedge.theory.equivalents.equivalent import Equivalent
-from bulkedge.theory.equivalents.spectral_density import NODES
 from bulkedge.theory.numbers.errors import InputError
+from bulkedge.theory.spectra.spectral_density import NODES
 
 _TEMPLATE = """
 def equivalent({parameters}):

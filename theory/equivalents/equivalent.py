@@ -18,11 +18,11 @@ from bulkedge.theory.equivalents import matrix_expression as mx
 from bulkedge.theory.equivalents.dyson import DysonSystem, dyson_system
 from bulkedge.theory.equivalents.dyson_root import Root, find_root
 from bulkedge.theory.equivalents.dyson_table import DysonTable, dyson_table
-from bulkedge.theory.equivalents.spectral_density import MOST_NODES, NODES
 from bulkedge.theory.functions import parse
 from bulkedge.theory.numbers import ball
 from bulkedge.theory.numbers.enclosure import Enclosure
 from bulkedge.theory.numbers.errors import InputError, PrecisionError
+from bulkedge.theory.spectra.spectral_density import MOST_NODES, NODES
 
 _MAX_BITS = 20_000
 

@@ -15,9 +15,9 @@ from fractions import Fraction
 
 import sympy as sp
 
-from bulkedge.theory.equivalents.spectral_density import Density
 from bulkedge.theory.functions.nonlinearity import Nonlinearity
 from bulkedge.theory.numbers.errors import InputError
+from bulkedge.theory.spectra.spectral_density import Density
 
 ONE = "1"  # the name of dimension one
 MAX_POWER = 12

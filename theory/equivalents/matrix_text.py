@@ -17,11 +17,11 @@ from sympy.matrices.expressions.applyfunc import ElementwiseApplyFunction
 
 from bulkedge.theory.equivalents import entrywise
 from bulkedge.theory.equivalents import matrix_expression as mx
-from bulkedge.theory.equivalents.spectral_density import NODES, Density
 from bulkedge.theory.functions import catalogue, parse
 from bulkedge.theory.functions.nonlinearity import Nonlinearity, nonlinearity
 from bulkedge.theory.numbers.errors import InputError
 from bulkedge.theory.numbers.symbols import z
+from bulkedge.theory.spectra.spectral_density import NODES, Density
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,31}")
 _RESERVED = {"tr", "inv", "let", "value", "centred", "ones"}

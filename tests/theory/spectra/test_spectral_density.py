@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 import bulkedge
 from bulkedge.theory.equivalents.equivalent import Equivalent, declare, read, values_of
-from bulkedge.theory.equivalents.spectral_density import Density
 from bulkedge.theory.functions import parse
 from bulkedge.theory.numbers.errors import InputError, PrecisionError
+from bulkedge.theory.spectra.spectral_density import Density
 
 
 def typed(text: str, law: str, size: str = "n=2,d=1") -> Equivalent:
