@@ -137,10 +137,15 @@ def network_risk(
     return {"risk": risk, "ratio": risk / learning_curve(one_step_spectrum(step, size), n, ridge, step.noise, m).risk}
 
 
+@functools.lru_cache(maxsize=64)  # at spikes beyond 10^4 A one takes a second
+def _sector(d: int, A: float, B: float, j: int, parity: int) -> Sector:
+    return sector(d, A, B, j, parity, tolerance=TOLERANCE, count=_COUNT)
+
+
 @functools.lru_cache(maxsize=32)
 def _eigenvalues(d: int, A: float, B: float) -> tuple[Array, Array, float, tuple[Sector, Sector]]:
     """All eigenvalues that are resolved, their multiplicities, the trace of the rest, and both parities of j = 0."""
-    parts = [sector(d, A, B, j, q, tolerance=TOLERANCE, count=_COUNT) for j in range(_SECTORS + 1) for q in (0, 1)]
+    parts = [_sector(d, A, B, j, q) for j in range(_SECTORS + 1) for q in (0, 1)]
     values = np.concatenate([part.eigenvalues for part in parts])
     multiplicities = np.concatenate([np.full(part.eigenvalues.size, float(part.multiplicity)) for part in parts])
     rest = max(0.0, mean_square(d, A, B) - float(multiplicities @ values))
@@ -190,7 +195,7 @@ def finite_size(d: int, A: float, B: float, link: Nonlinearity, samples: float, 
     residual = np.broadcast_to(panels.values(z), radius.shape).copy()
     learned: list[tuple[float, Array, bool]] = []
     for j, parity in ((0, 0), (0, 1), (1, 0), (1, 1)):
-        part = sector(d, A, B, j, parity, tolerance=TOLERANCE, count=_COUNT)
+        part = _sector(d, A, B, j, parity)
         kept = part.degrees <= _SHORT
         table = harmonics(d, _SHORT, (z / radius).ravel(), j)[part.degrees[kept] - j]
         for i in range(min(_COUNT, part.eigenvalues.size)):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-from bulkedge.arguments import Count, Formula, Function, Numeric, Real, read
+from bulkedge.arguments import Count, Formula, Function, Numeric, Real, SizedNoise, read
 from bulkedge.results.number import Number, short
-from bulkedge.results.quantities import Flat, Multiplicity, Row, Worst, row
+from bulkedge.results.quantities import Flat, Multiplicity, Point, Row, Worst, row
 from bulkedge.results.result import Result, Table
 
 if TYPE_CHECKING:
@@ -19,6 +19,21 @@ HAS_CURVE = True
 
 MAX_DIMENSION = 10**6
 MAX_WEIGHTS = 200
+MAX_SAMPLES = 10**9
+_FIT = "ridge regression with the kernel (together: --link, --samples, --ridge; ReLU, d >= 20)"
+CURVE_ERROR = 1e-6  # relative: the eigenvalues' tolerance and the link's quadrature, with room
+
+
+@dataclass(frozen=True)
+class Regression:
+    """Ridge regression with the kernel, or with `width` of its features: the risk and what G10 says beside it."""
+
+    risk: float
+    finite_size: float | None
+    effective_ridge: float
+    degrees: float
+    unlearnable: float
+    scale: float
 
 
 @dataclass(frozen=True)
@@ -31,12 +46,14 @@ class SpectrumResult(Result):
     spike: float
     leading: Leading
     routes: tuple[tuple[str, float, float], ...] = ()
+    fit: Regression | None = None
 
     def quantities(self) -> dict[str, Any]:
         """`top`, `second`, `linear`, `eigenvalues` (with multiplicities), `mixing`, `truncation`.
 
         `mixing` lists tau = <Psi, Y2>/<Psi, Y0> exactly, in closed form, by series and as printed; the error of each is
-        its distance from the exact one. Empty where the top eigenfunction has no such mixing.
+        its distance from the exact one. Empty where the top eigenfunction has no such mixing. `regression` (with a
+        link): `risk` (noise excluded), its first `finite_size` term, `effective_ridge`, `degrees` df_2, `unlearnable`.
         """
         x = self.leading
         weights = Worst({str(l): Number.of(w, x.weight_error) for l, w in x.weights})
@@ -48,6 +65,7 @@ class SpectrumResult(Result):
             "eigenvalues": [Row({"value": _number(v), **_place(v)}) for v in x.listed],
             "mixing": [Row({"route": r, "value": Number.of(v, e)}) for r, v, e in self.routes],
             "truncation": x.degree,
+            "regression": None if self.fit is None else _regression(self.fit),
         }
 
     def tables(self) -> tuple[Table, ...]:
@@ -58,10 +76,17 @@ class SpectrumResult(Result):
         listed += [_row(f"sector {v.sector}, parity {v.parity}", v) for v in x.listed]
         title = f"{x.activation.name}, d = {self.dimension}, A = {self.bulk:g}, B = {self.spike:g}"
         weights = tuple((l, w.decimal(), w.bound()) for l, w in self.top.weights.items())
-        tables = (
+        tables: tuple[Table, ...] = (
             Table(("eigenvalue of", "value", "error", "multiplicity"), tuple(listed), title),
             Table(("degree", "weight", "error"), weights, "top eigenfunction"),
         )
+        if self.fit is not None:
+            found = tuple(
+                row(name.replace("_", " "), number)[:3]
+                for name, number in self.regression.items()
+                if number is not None
+            )
+            tables = (*tables, Table(("ridge regression", "value", "error"), found, "learning curve (G10)"))
         if not self.routes:
             return tables
         routes = tuple((r.route, r.value.decimal(), r.value.bound()) for r in self.mixing)
@@ -153,6 +178,17 @@ def spectrum(
     degree: Annotated[Numeric, Count("weights listed up to this degree", "L", low=0, high=MAX_WEIGHTS)] = 8,
     activation: Annotated[Function, Formula("the features' activation", "FUNCTION")] = "relu",
     sectors: Annotated[Numeric, Count("list the spectrum of sectors 0..J", "J", low=0, high=20)] = 0,
+    link: Annotated[Function | None, Formula("link g of the target y = g(w*.x) + noise", "LINK", group=_FIT)] = None,
+    samples: Annotated[Numeric | None, Count("training samples", "n", low=1, high=MAX_SAMPLES, group=_FIT)] = None,
+    ridge: Annotated[
+        Numeric | None,
+        Real("ridge: |y - f|^2 summed + LAM |f|^2", "LAM", low=0, exclusive=True, sized=True, group=_FIT),
+    ] = None,
+    noise: SizedNoise = 0,
+    width: Annotated[
+        Numeric | None,
+        Count("features drawn from N(0, Gamma/d), for the kernel", "m", low=1, high=MAX_SAMPLES, group=_FIT),
+    ] = None,
 ) -> SpectrumResult:
     """The spectrum of k1(x, x') = E sigma(w.x) sigma(w.x'), w ~ N(0, (A I + B w* w*^T)/d), under x ~ N(0, I_d).
 
@@ -162,8 +198,10 @@ def spectrum(
     to w*: (A+B)/(4d) and A/(4d) for ReLU, at every order in B.
     Valid for: positively homogeneous activations exactly (to the truncation error given, at most 1e-10 of the largest
     for B/A <= 1e4); other activations by an operator truncated at a Hermite degree, with its error.
-    Errors: InputError for d < 2, A <= 0, B <= -A.
-    Source: G6 (paper F, Section 5, made exact).
+    With a link, samples and a ridge: the test risk of ridge regression with the kernel, or with `width` of its features
+    (`regression`), in the limit, and the first finite-size term of the kernel's.
+    Errors: InputError for d < 2, A <= 0, B <= -A; of the three options, for one without the others.
+    Source: G6 (paper F, Section 5, made exact), G10.
 
     Example:
 
@@ -186,5 +224,53 @@ def spectrum(
     inputs = {**given.inputs, "activation": str(activation if isinstance(activation, str) else f.name)}
     setting = "x ~ N(0, I_d); w ~ N(0, (A I + B w* w*^T)/d); weights on normalised harmonics |x|^p Y_l"
     mixing = _routes(d, A, B, result)
-    source = ("G6", "G7") if mixing else ("G6",)
-    return SpectrumResult(inputs, setting, source, notes, d, float(A), float(B), result, mixing)
+    source: tuple[str, ...] = ("G6", "G7") if mixing else ("G6",)
+    fit = _fit(given, f, d, float(A), float(B))
+    if fit is not None:
+        source = (*source, "G10")
+        notes = (*notes, "regression: a limit (conjectured, checked by simulation); add finite_size at few samples")
+    return SpectrumResult(inputs, setting, source, notes, d, float(A), float(B), result, mixing, fit)
+
+
+def _fit(given: Any, f: Any, d: int, A: float, B: float) -> Regression | None:
+    """G10 at what was asked for, None where nothing was."""
+    from bulkedge.theory.numbers.errors import InputError
+
+    asked = {"link": given.link, "samples": given.samples, "ridge": given.ridge}
+    if all(value is None for value in asked.values()):
+        for name, plain in (("noise", 0), ("width", None)):
+            if getattr(given, name) != plain:
+                raise InputError(name, "belongs to ridge regression", "give link, samples and ridge with it")
+        return None
+    for name, value in asked.items():
+        if value is None:
+            raise InputError(name, "is missing for ridge regression", "give link, samples and ridge together")
+    if f.name != "relu":
+        raise InputError("activation", f"{f.name}: the learning curve is known for relu", "take relu, or no link")
+    import math
+
+    from bulkedge.numerics.kernels.learning_curve import finite_size, learning_curve, relu_spectrum
+
+    spectrum_, ridge, noise = relu_spectrum(d, A, B, given.link), float(given.ridge), float(given.noise)
+    width = math.inf if given.width is None else float(given.width)
+    point = learning_curve(spectrum_, given.samples, ridge, noise, width)
+    # The noise is independent of the eigenfunctions and adds nothing to the term.
+    term = finite_size(d, A, B, given.link, given.samples, ridge) if given.width is None else None
+    scale = float(spectrum_.squares.sum()) + spectrum_.unlearnable + noise**2
+    return Regression(point.risk, term, point.kappa, point.degrees2, spectrum_.unlearnable, scale)
+
+
+def _regression(x: Regression) -> Point:
+    error = CURVE_ERROR * x.scale
+    return Point(
+        {
+            "risk": Number.of(x.risk, error + CURVE_ERROR * x.risk),
+            # What is left of it, and of the risk, is of second order: the term's own square over the risk.
+            "finite_size": None
+            if x.finite_size is None
+            else Number.of(x.finite_size, 0.1 * abs(x.finite_size) + x.finite_size**2 / max(x.risk, 1e-300)),
+            "effective_ridge": Number.of(x.effective_ridge, CURVE_ERROR * x.effective_ridge),
+            "degrees": Number.of(x.degrees, CURVE_ERROR * x.degrees),
+            "unlearnable": Number.of(x.unlearnable, error),
+        }
+    )

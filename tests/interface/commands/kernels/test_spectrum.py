@@ -130,3 +130,50 @@ def test_mixing_at_the_ends(spike: str) -> None:
     if spike != "1e6":
         assert rows["closed form"] == pytest.approx(rows["exact spectrum"], rel=0.1)
         assert rows["series to (B/A)^3"] == pytest.approx(rows["exact spectrum"], rel=0.03, abs=1e-15)
+
+
+LINK = "2*z**2 + 3*z + 4*sin(2*z)"
+
+
+def test_the_learning_curve_of_figure_1b() -> None:
+    """d = 300, n = 200, ridge 1, B = 848: simulated 8.04 +- .08 (30 draws); and with 1000 features more."""
+    found = spectrum(300, "1.2", 848, link=LINK, samples=200, ridge=1).regression
+    assert float(found.risk) + float(found.finite_size) == pytest.approx(8.04, abs=0.25)
+    assert float(found.unlearnable) == pytest.approx(6.84497, abs=1e-5)
+    features = spectrum(300, "1.2", 848, link=LINK, samples=200, ridge=1, width=1000).regression
+    assert float(features.risk) > float(found.risk)
+    assert features.finite_size is None
+    assert found.degrees.error < 1e-4
+
+
+def test_the_learning_curve_in_json_and_text(capsys: pytest.CaptureFixture[str]) -> None:
+    options = ["--dim", "40", "--bulk", "1", "--spike", "10", "--link", "tanh", "--samples", "50", "--ridge", "1/2"]
+    assert main(["spectrum", *options, "--noise", "1/10", "--json"]) == 0
+    payload = json.loads(capsys.readouterr().out)
+    assert 0 < float(payload["regression"]["risk"]) < 1
+    assert set(payload["regression"]["errors"]) >= {"risk", "finite_size", "degrees"}
+    assert "G10" in payload["source"]
+    assert main(["spectrum", *options]) == 0
+    assert "learning curve (G10)" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        ({"link": "tanh"}, "samples"),
+        ({"samples": 10, "ridge": 1}, "link"),
+        ({"noise": 1}, "noise"),
+        ({"width": 10}, "width"),
+        ({"link": "tanh", "samples": 10, "ridge": 1, "activation": "tanh"}, "activation"),
+        ({"link": "tanh", "samples": 10, "ridge": 0}, "ridge"),
+    ],
+)
+def test_half_a_regression_is_refused(options: dict[str, object], named: str) -> None:
+    with pytest.raises(InputError) as caught:
+        spectrum(30, 1, 2, **options)  # type: ignore[arg-type]  # as a user would type them
+    assert caught.value.argument == named
+
+
+def test_a_learning_curve_needs_dimensions() -> None:
+    with pytest.raises(InputError, match="too small"):
+        spectrum(5, 1, 2, link="tanh", samples=10, ridge=1)
