@@ -350,20 +350,24 @@ class Case(Models):
         rho = sp.Rational(self.rng.randrange(-19, 20), 20)
         q11, q22 = (sp.Rational(self.rng.choice((1, 1, 4, 9)), self.rng.choice((1, 4, 25))) for _ in range(2))
         q12 = rho * sp.sqrt(q11 * q22)
-        found = kernel(self.function, q11=q11, q12=q12, q22=q22, order=0)
+        other: dict[str, Any] = {}
+        g, means = f, (0.0, 0.0)
+        if self.rng.random() < 0.5:
+            text = self.second_function()
+            other = {
+                "with_": text,
+                "mean1": self.rng.choice((0, "1/2", "-3/10")),
+                "mean2": self.rng.choice((0, "1", "-1/3")),
+            }
+            g, means = _function(text), (float(sp.Rational(other["mean1"])), float(sp.Rational(other["mean2"])))
+        found = kernel(self.function, q11=q11, q12=q12, q22=q22, order=0, **other)
         s, t, r = float(sp.sqrt(q11)), float(sp.sqrt(q22)), float(rho)
-        # Average over w first, one place x at a time: the outer integrand is smooth but for the kinks of f.
-        x, w = routes.panels(f, s, 0.5, 12)
-        c = np.sqrt(1 - r * r)
-        inner = np.empty_like(x)
-        y, v = routes.panels(f, t, 0.25, 12)
-        smooth = np.exp(-((y - r * x[:, None]) ** 2) / (2 * c * c) + y * y / 2) / c
-        inner = smooth @ (v * vectorised(f)(t * y))
-        right = float(w @ (vectorised(f)(s * x) * inner))
+        right, size = routes.plane(f, g, (s, t), r, means)
         if found.value is None:
             raise PrecisionError("no value", None)
-        size = _line(f, s) * _line(f, t)
-        self.see("kernel", float(found.value.value), right, float(found.value.error) + 1e-10 * size, f"rho {r} {s} {t}")
+        self.see(
+            "kernel", float(found.value.value), right, float(found.value.error) + 1e-10 * size, f"{r} {s} {t} {other}"
+        )
 
     # Matrices on data.
 

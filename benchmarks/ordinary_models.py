@@ -325,6 +325,12 @@ class Models:
         self.number("spectrum top", found.top.eigenvalue, right, 1e-10 * right)
         self.number("spectrum linear", found.linear.aligned, (A + B) / (4 * d), 0.0)
         self.number("spectrum linear", found.linear.orthogonal, A / (4 * d), 0.0)
+        # The same by the route of other activations, with its own error.
+        if d <= 40 and B <= 2 * A and self.rng.random() < 0.3:
+            other = bulkedge.spectrum(dim=d, bulk=A, spike=B, activation="leaky_relu(z, 1/2)")
+            self.finite_only("spectrum of leaky ReLU", float(other.top.eigenvalue))
+            # leaky ReLU = 3/4 z + |z|/4: its linear functions see 9/16 of the whole.
+            self.number("spectrum linear", other.linear.aligned, 9 / 16 * (A + B) / d, 0.0)
 
     def spike(self) -> None:
         """`spike`: thresholds, outliers and overlaps by their textbook formulas, and back from the outlier."""

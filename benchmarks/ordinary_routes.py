@@ -23,10 +23,29 @@ Array = NDArray[np.float64]
 Real = Any  # mpmath.mpf
 
 
-def panels(f: Nonlinearity, s: float = 1.0, width: float = 0.25, reach: float = 14.0) -> tuple[Array, Array]:
-    """Nodes and weights for E h(z), cut at the kinks of z -> f(s z)."""
-    x, w = _legendre([float(b) / s for b in f.kinks], width, reach)
+def panels(
+    f: Nonlinearity, s: float = 1.0, width: float = 0.25, reach: float = 14.0, mean: float = 0.0
+) -> tuple[Array, Array]:
+    """Nodes and weights for E h(z), cut at the kinks of z -> f(mean + s z)."""
+    x, w = _legendre([(float(b) - mean) / s for b in f.kinks], width, reach)
     return x, w * np.exp(-x * x / 2) / np.sqrt(2 * np.pi)
+
+
+def plane(
+    f: Nonlinearity, g: Nonlinearity, deviations: tuple[float, float], rho: float, means: tuple[float, float] = (0, 0)
+) -> tuple[float, float]:
+    """E[f(u) g(v)] of a Gaussian pair, |rho| < 1, and the geometric mean of the second moments.
+
+    Over v first, one place of u at a time: the outer integrand is smooth but for the kinks of f.
+    """
+    (s, t), (a, b) = deviations, means
+    x, w = panels(f, s, 0.5, 12, a)
+    y, v = panels(g, t, 0.25, 12, b)
+    c = np.sqrt(1 - rho * rho)
+    first, second = vectorised(f)(a + s * x), vectorised(g)(b + t * y)
+    smooth = np.exp(-((y - rho * x[:, None]) ** 2) / (2 * c * c) + y * y / 2) / c
+    size = math.sqrt(float(w @ first**2) * float(v @ second**2))
+    return float(w @ (first * (smooth @ (v * second)))), size
 
 
 def _legendre(kinks: list[float], width: float, reach: float, nodes: int = 24) -> tuple[Array, Array]:
