@@ -185,6 +185,11 @@ def first_drop() -> sp.Expr:
     return limit / (1 + 1 / (unused_share() * mu1**4 * b**2 * M2 * eta**2))
 
 
+def step_statement() -> sp.Eq:
+    """M2 at a finite step: the drop of the training loss by the first spike."""
+    return sp.Eq(sp.Function("Delta_1")(eta), first_drop())
+
+
 def resolvent_traces(kappa: sp.Expr, missed: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
     """M1 = tr R0 = 1/kappa and M2 = (1/d) tr X^T R0 X = A/kappa, with theory.risk.ridge's kappa and A at eta = 0.
 

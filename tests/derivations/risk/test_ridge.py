@@ -12,7 +12,7 @@ from bulkedge.derivations.risk import floor, ridge
 from bulkedge.derivations.steps import spiked_features
 from bulkedge.theory.numbers.symbols import eta, mu1, v
 from bulkedge.theory.steps.gradient import direction_norm2
-from bulkedge.theory.steps.spiked_features import drop_statement
+from bulkedge.theory.steps.spiked_features import drop_statement, step_statement
 
 ALL = (*ridge.DERIVATIONS, *floor.DERIVATIONS, *spiked_features.DERIVATIONS)
 BY_ID = {d.id: d for d in ALL}
@@ -24,6 +24,7 @@ BY_ID = {d.id: d for d in ALL}
         ("O3.woodbury", lambda: BY_ID["O3.woodbury"].claim().subs(eta, 2 * eta)),
         ("O3.large", lambda: sp.Eq(BY_ID["O3.large"].claim().lhs, 1 / (2 * direction_norm2()))),
         ("M2.second", lambda: drop_statement().subs(v, 0)),
+        ("M2.step", lambda: step_statement().subs(eta, 2 * eta)),
         ("O4.erf", lambda: sp.Eq(BY_ID["O4.erf"].claim().lhs, BY_ID["O4.erf"].claim().rhs * mu1)),
     ],
 )
