@@ -26,6 +26,7 @@ from __future__ import annotations
 import argparse
 import functools
 import json
+import math
 import os
 import random
 import signal
@@ -215,6 +216,17 @@ def _line(f: Nonlinearity, s: float, power: int = 0) -> float:
     return float(np.sqrt(np.trapezoid(y, x)))
 
 
+def _terms(expr: sp.Expr, point: float) -> float:
+    """The size of the terms that a formula adds, at a point."""
+    if expr.is_Add:
+        return sum(_terms(e, point) for e in expr.args)
+    if expr.is_Mul:
+        return math.prod(_terms(e, point) for e in expr.args)
+    if expr.is_Pow and expr.exp.is_Integer and expr.exp > 0:
+        return _terms(expr.base, point) ** int(expr.exp)
+    return abs(float(expr.subs(z, point)))
+
+
 def _jumps(f: Nonlinearity) -> float:
     return float(sum(abs(float(d.weight)) for d in f.deltas))
 
@@ -326,8 +338,9 @@ class Case(Models):
             if any(abs(point - float(b)) < 1e-9 for b in f.kinks):
                 continue
             truth = enclose_expr(f.expr.subs(z, _rational(point)), 17)
-            # Roundings of intermediate values of the size of the terms.
-            self.see("value", float(number), truth, 1e-12 * (1 + abs(float(truth.value))), f"at {point}")
+            # Roundings of intermediate values of the size of the terms: vectorised's own promise.
+            piece = next(p.expr for i, p in enumerate(f.pieces) if i == len(f.kinks) or point <= float(f.kinks[i]))
+            self.see("value", float(number), truth, 1e-12 * (1 + _terms(piece, point)), f"at {point}")
         known = constants(f)
         for k, constant in ((0, known.mu0), (1, known.mu1)):
             truth = coefficient(f, k).enclosure
