@@ -35,6 +35,7 @@ _expm1 = sp.Function("expm1")
 
 def _stable(expr: sp.Expr) -> sp.Expr:
     """log(1 + e^u) and log cosh u in forms that do not overflow for |u| > 700; e^u - 1 with its digits next to zero."""
+    # Before the logarithms: e^u - 1 inside one of them is found as well.
     expr = expr.replace(lambda e: e.is_Add and e.has(sp.exp), _less_one)
     u, c = sp.Wild("u"), sp.Wild("c", exclude=[z])
     expr = expr.replace(sp.log(1 + sp.exp(u)), _logaddexp(0, u))
@@ -58,6 +59,7 @@ def _right(expr: sp.Expr) -> sp.Expr | None:
 
     e^z/(e^z + 1) is inf/inf beyond z = 709; 1/(1 + E) is not.
     """
+    # Only quotients overflow into inf/inf; a lone e^z that is infinite is so in truth.
     denominators = [e for e in sp.preorder_traversal(expr) if e.is_Pow and e.exp.is_negative and e.base is not sp.E]
     if not any(e.base.has(sp.exp, sp.sinh, sp.cosh) for e in denominators):
         return None
@@ -69,6 +71,7 @@ def _right(expr: sp.Expr) -> sp.Expr | None:
             rates[e] = rate
     if not rates:
         return None
+    # One small variable for all of them, so that `together` sees a rational function.
     unit = functools.reduce(lambda a, b: sp.gcd(a, b), (abs(r) for r in rates.values()))
     E = sp.Dummy("E", positive=True)
     small = opened.xreplace({e: sp.exp(e.exp.subs(z, 0)) * E ** (-r / unit) for e, r in rates.items()})
@@ -80,6 +83,7 @@ def _lambdified(expr: sp.Expr) -> Vectorised:
     right = _right(stable)
     if right is None:
         return _compiled(stable)
+    # The left side by the same rule on the mirror image.
     mirrored = _right(stable.subs(z, -z))
     left = stable if mirrored is None else mirrored.subs(z, -z)
     below, above = _compiled(left), _compiled(right)
@@ -98,6 +102,7 @@ def _compiled(expr: sp.Expr) -> Vectorised:
     f = sp.lambdify(z, expr, modules=modules, cse=True)
     if not expr.has(z):
         value = float(expr)
+        # lambdify would give a scalar, whatever the shape.
         return lambda x: np.full_like(x, value)
     result: Vectorised = f
     return result
@@ -125,6 +130,7 @@ def vectorised(f: Nonlinearity) -> Vectorised:
     def evaluate(x: Array) -> Array:
         x = np.asarray(x, dtype=_floating(x))
         out = np.empty_like(x)
+        # From left to right by one comparison a kink: searchsorted and gathers cost several times as much.
         beyond = np.ones(x.shape, dtype=bool)  # the left piece at a kink, the last one for nan
         for i, (g, constant) in enumerate(zip(functions, constants, strict=True)):
             here = beyond
@@ -149,6 +155,7 @@ def _as_leaky(f: Nonlinearity) -> Vectorised | None:
     """a z below zero, b z above: without masks, several times faster, and the case of every ReLU network."""
     if f.kinks != (sp.S.Zero,):
         return None
+    # Two multiples of z, whatever they are called: relu, leaky_relu, abs and their scalings.
     slopes = [sp.cancel(p.expr / z) for p in f.pieces]
     if any(s.has(z) for s in slopes):
         return None
@@ -161,6 +168,7 @@ def _as_leaky(f: Nonlinearity) -> Vectorised | None:
 @functools.lru_cache(maxsize=64)
 def _panels(kinks: tuple[float, ...], reach: float, nodes: int) -> tuple[Array, Array]:
     """Gauss-Legendre nodes and weights times the Gaussian density, on panels of length <= 1 between the kinks."""
+    # Panels of length one or less: 24 nodes integrate a Gaussian times a smooth function there to rounding.
     cuts = sorted({-reach, reach, *(b for b in kinks if -reach < b < reach)})
     ends = [np.linspace(a, b, max(1, int(np.ceil(b - a))) + 1) for a, b in itertools.pairwise(cuts)]
     low, high = (np.concatenate([e[part] for e in ends]) for part in (slice(None, -1), slice(1, None)))
@@ -213,6 +221,7 @@ def constants(f: Nonlinearity) -> HermiteConstants:
     moderate(f)
     mu0, mu1, curvature = (_float(f, k) for k in (0, 1, 2))
     second, error = _second_moment(f)
+    # Parseval: the rest is what the nonlinear part holds.
     rest = second - mu0**2 - mu1**2
     slope = _slope(f)
     derivative_second, slope_error = (None, 0.0) if slope is None else _second_moment(slope)

@@ -92,15 +92,19 @@ def leading(
         return truncated_sector(d, A, B, f, j, parity, _TRUNCATED_DEGREE)
 
     parts, beyond = _searched(d, solve, _trace(d, A, B, f, shape))
+    # On the circle the functions orthogonal to the spike are even or odd, and that is all.
     last = min(sectors, 1) if d == 2 else sectors
     shown = {(j, q): parts.get((j, q)) or solve(j, q) for j in range(last + 1) for q in (0, 1)}
+    # The orthogonal linear functions live in sector 1, whether or not the search went there.
     tilted = parts.get((1, 0)) or solve(1, 0)
     # A + B is rounded before it is used, relatively by this much where they cancel; an eigenvalue feels a power of it.
     rounding = 2.0**-52 * max(2.0, shape.power if shape else 2.0) * (A + abs(B)) / (A + B)
     ranked = _ranked((parts | shown).values(), rounding)
     best = (parts | shown)[ranked[0].sector, ranked[0].parity]
+    # A sector that was not solved could still hold something between: its bound is part of the error.
     top, second = (replace(v, error=max(v.error, beyond - v.value)) for v in ranked[:2])
     companion = _rounded(_value(best, 1), rounding)
+    # Davis-Kahan: an eigenvector turns by the error of the matrix over the gap to the rest of its sector.
     weight_error = min(1.0, 2 * top.error / max(top.value - companion.value, 1e-300))
     return Leading(
         f,
@@ -123,6 +127,7 @@ def _mixing(part: Sector | TruncatedSector, error: float) -> tuple[float, float]
     if not isinstance(part, Sector) or (part.j, part.parity) != (0, 0) or list(part.degrees[:2]) != [0, 2]:
         return None
     zero, two = float(part.vectors[0, 0]), float(part.vectors[1, 0])
+    # A quotient by a weight that may vanish has no error worth stating.
     if abs(zero) <= 2 * error:
         return None
     tau = two / zero
@@ -138,6 +143,7 @@ def _searched(
     sectors before leave of the trace, over the next multiplicity. A truncated sector's sum is a lower bound of its own.
     """
     parts: dict[tuple[int, int], Sector | TruncatedSector] = {}
+    # A hair more than the trace, whose own rounding must not exclude a sector.
     rest, j = trace * (1 + 1e-12), 0
     while True:
         for q in (0, 1):
@@ -165,6 +171,7 @@ def _trace(d: int, A: float, B: float, f: Nonlinearity, shape: Homogeneous | Non
 
 def _ranked(parts: Iterable[Sector | TruncatedSector], rounding: float) -> list[Value]:
     """The sectors' leading eigenvalues, descending, as often as they occur (twice is enough); at least two entries."""
+    # Twice in the list is enough: only the two largest are asked for.
     values = sorted((_rounded(v, rounding) for p in parts for v in _values(p)), key=lambda v: -v.value)
     if not values or (len(values) == 1 and values[0].multiplicity == 1):
         values.append(Value(0.0, 0.0, 1, 0, 0))
@@ -209,6 +216,7 @@ def _weights(part: Sector | TruncatedSector, degree: int) -> tuple[tuple[int, fl
     if isinstance(part, Sector):
         column = part.vectors[:, 0] * (1.0 if part.vectors[0, 0] >= 0 else -1.0)
         return tuple((int(l), float(w)) for l, w in zip(part.degrees, column, strict=True) if l <= degree)
+    # Several basis functions share a Hermite degree; their weights are one norm.
     squares: dict[int, float] = {}
     for (k, _), w in zip(part.basis, part.vectors[:, 0], strict=True):
         squares[int(k)] = squares.get(int(k), 0.0) + float(w) ** 2

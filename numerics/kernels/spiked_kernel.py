@@ -56,6 +56,8 @@ def spiked_kernel_matrix(
             raise InputError(
                 "Y", f"its rows have {Y.shape[1]} entries, those of X {X.shape[1]}", "give the same dimension"
             )
+    # A Gaussian weight of covariance Gamma/d is Gamma^(1/2) times an isotropic one: the inputs can carry the square
+    # root, and the kernel of isotropic weights is all that is needed.
     other = None if Y is None else warp(Y, spike, A, B)
     values = kernel_matrix(warp(X, spike, A, B), other, activation, weight_variance=1 / X.shape[1])
     return np.asarray(values, dtype=np.float64)
@@ -77,6 +79,8 @@ def leading_eigenpair(K: Array, seed: int = 0) -> Leading:
     n = len(K)
     start = np.random.default_rng(seed).standard_normal(n)
     try:
+        # One pair out of n: Lanczos costs a few dozen products where a full decomposition costs n^3. The start is
+        # drawn, so that no symmetry hides the eigenvector, and seeded, so that it repeats.
         values, vectors = eigsh(K, k=1, v0=start, tol=1e-9)
     except ArpackNoConvergence:
         raise ConvergenceError(f"Lanczos did not converge on a kernel matrix of {n} samples") from None
@@ -119,6 +123,7 @@ def partial_sums(
     Source: G5 (paper F, Theorem 4.2).
     """
     k1 = sp.lambdify(theory_symbols.B, symbols.spiked_kernel().subs(point), "mpmath")
+    # A Taylor coefficient of order n by differences loses about two digits an order.
     with mpmath.workdps(digits + 2 * order):
         coefficients = mpmath.taylor(k1, 0, order)
         terms = [c * mpmath.mpf(B) ** n for n, c in enumerate(coefficients)]

@@ -90,6 +90,7 @@ class _Features:
 
     def __init__(self, psi2: Array, mu1sq: Array, mu2sq: Array) -> None:
         self._psi2, self._mu1sq, self._mu2sq = psi2, mu1sq, mu2sq
+        # Which branch is free of cancellation depends on N/d alone, so that it is chosen once for all kappa.
         self._few = psi2 <= 1
         self._all_few, self._none_few = bool(np.all(self._few)), not np.any(self._few)
         self._shift, self._cross = mu1sq * (1 - psi2), 4 * mu1sq
@@ -98,6 +99,7 @@ class _Features:
     def at(self, kappa: Array) -> _Resolvent:
         """The resolvent at kappa >= 0."""
         x = self._mu2sq + kappa
+        # Mixed ratios compute both branches and choose; the usual case of one ratio pays for one.
         if (self._all_few or self._none_few) and np.all(x > 0):
             return (self._at_few if self._all_few else self._at_many)(kappa, x)
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -109,6 +111,7 @@ class _Features:
 
     def h(self, kappa: Array) -> Array:
         """g/x alone, at kappa > 0."""
+        # Newton's bracket asks for h alone; with more neurons than inputs it has a form without the other parts.
         if not self._none_few:
             return self.at(kappa).h
         x = self._mu2sq + kappa
@@ -184,6 +187,7 @@ def effective_ridge(
     lam_ = np.where(lam_ < _NO_RIDGE, 0.0, lam_)
     mu1sq, mu2sq, ratio = mu1_**2, mu2_**2, psi2_ / psi1_
     with np.errstate(invalid="ignore"):
+        # 1 - ratio would lose digits near N = n, where the answer hangs on them.
         excess = (psi1_ - psi2_) / psi1_  # 1 - ratio
     excess = np.where(np.isinf(psi1_), 1.0, excess)
     values = (psi2_, lam_, mu1sq, mu2sq, ratio, excess)
@@ -192,6 +196,7 @@ def effective_ridge(
         kappa, residual = _solve(*values)
         return np.broadcast_to(kappa, shape), np.broadcast_to(residual, shape)
     whole = [np.broadcast_to(v, shape) for v in values]
+    # Without a ridge kappa is positive only where the features outnumber the samples; elsewhere it is 0, not small.
     solved = (whole[1] > 0) | (_degrees_at_zero(whole[0], whole[4], whole[2], whole[3]) > 1)
     result, residuals = np.zeros(shape), np.zeros(shape)
     if solved.any():
@@ -210,6 +215,8 @@ def _solve(psi2: Array, lam: Array, mu1sq: Array, mu2sq: Array, ratio: Array, ex
         root = np.sqrt(excess * excess + 4 * b * lam)
         total = root + size
         with np.errstate(divide="ignore", invalid="ignore"):
+            # The root of lam/kappa = b kappa + excess, in the form that adds terms of one sign on either side of the
+            # peak.
             better = np.fmin(kappa, np.where(excess >= 0, 2 * lam / total, total / (2 * b)))
         near = np.all(2 * better > kappa)
         kappa = better

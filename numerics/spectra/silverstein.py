@@ -62,6 +62,8 @@ class DiscretePopulation:
             raise InputError("population", "has negative eigenvalues, or none but 0", "give eigenvalues >= 0")
         if np.min(share) < 0 or abs(float(np.sum(share)) - 1) > 1e-9:
             raise InputError("weights", "are negative or do not sum to 1", "give shares")
+        # Eigenvalues of a rank-deficient matrix come out as rounding of either sign; they are one atom at 0, which the
+        # law needs exactly (its own atom is the larger of the two).
         distinct, index = np.unique(np.where(t < 1e-14 * top, 0.0, t), return_inverse=True)
         merged = np.bincount(index, share / np.sum(share))
         return DiscretePopulation(tuple(distinct.tolist()), tuple(merged.tolist()))
@@ -111,6 +113,7 @@ class AffinePopulation:
 
     def pull(self, alpha: Complexes) -> Complexes:
         """E[t/(alpha - t)] = -1 - alpha m_H(alpha)."""
+        # t/(alpha - t) = -1 + alpha/(alpha - t), so that one Stieltjes transform gives it, atom included.
         return np.asarray(-1 - alpha * self._law.stieltjes(alpha - self.shift))
 
     def strain(self, alpha: Complexes) -> Complexes:
@@ -121,6 +124,8 @@ class AffinePopulation:
     def intervals(self) -> tuple[tuple[float, float], ...]:
         """The bulk, and the eigenvalue `shift` of the null space of W0 where N > d."""
         lower, upper = self._law.edges
+        # W0 with more columns than rows has a null space: the population has an eigenvalue `shift` of its own, between
+        # which and the bulk psi' may turn positive (a further gap).
         bulk = (self.shift + lower, self.shift + upper)
         return ((self.shift, self.shift), bulk) if self.ratio > 1 and self.shift > 0 else (bulk,)
 
@@ -175,12 +180,15 @@ class GeneralLaw:
     def edges(self) -> tuple[tuple[float, float], ...]:
         """The edges of every component of the bulk, from left to right."""
         ends = [end for gap in self.gaps for end in gap][1:-1]
+        # The lowest edge is 0 at ratio 1, where psi there is a difference of equal terms.
         values = [max(0.0, v) if abs(v) < 1e-14 * abs(ends[-1]) else v for v in map(float, self.psi(ends))]
         return tuple(zip(values[::2], values[1::2], strict=True))
 
     @functools.cached_property
     def masses(self) -> tuple[float, ...]:
         """The mass of every component: by exact separation, a gap splits the sample as it splits the population."""
+        # Integrating the density would lose the digits that the square-root edges cost; the population knows the
+        # masses.
         above = [1 - self.atom, *(self.population.mass_above(sum(gap) / 2) for gap in self.gaps[1:-1]), 0.0]
         return tuple(a - b for a, b in itertools.pairwise(above))
 
@@ -197,6 +205,7 @@ class GeneralLaw:
         points = np.atleast_1d(np.asarray(z, dtype=complex))
         if not np.all(np.isfinite(points)):
             raise InputError("z", "holds points that are not finite", "give points of the complex plane")
+        # m(conj z) = conj m(z): the half-plane in which the solution is unique is enough.
         lower = points.imag < 0
         target = np.where(lower, points.conj(), points)
         scale = np.maximum(np.abs(target), self.population.intervals()[-1][1] * (1 + np.sqrt(self.ratio)) ** 2)
@@ -204,6 +213,8 @@ class GeneralLaw:
         height = 4.0 * scale
         a = target + 1j * height
         for _ in range(44):
+            # Halving 43 times ends below rounding of the scale; the last steps are on the axis itself, started on the
+            # right branch.
             height = height / 2 if _ < 43 else np.zeros_like(height)
             a = self._newton(a, target + 1j * height, 4)
         a = self._newton(a, target, 60)
@@ -218,6 +229,7 @@ class GeneralLaw:
         points = np.asarray(z, dtype=complex)
         if np.any(points == 0):
             raise InputError("z", "m has no value at 0 here", "give points other than 0")
+        # The companion transform is the one that the equation gives; its zeros are then taken out (or put in) by 1/z.
         companion = -1 / self.alpha(points)
         return np.asarray((companion + (1 - self.ratio) / points) / self.ratio)
 
@@ -242,6 +254,8 @@ class GeneralLaw:
         total = np.where(values >= 0, self.atom, 0.0)
         for (lower, upper), mass, series in zip(self.edges, self.masses, self._series, strict=True):
             inside = np.clip(values, lower, upper)
+            # In this angle the square roots at both edges are gone and the density is a cosine series, integrated term
+            # by term.
             angle = 2 * np.arctan2(np.sqrt(inside - lower), np.sqrt(upper - inside))
             order = np.arange(1, _NODES)
             swept = series[0] * angle + np.sin(angle[..., None] * order) @ (series[1:] / order)
@@ -275,6 +289,7 @@ class GeneralLaw:
         """The squared overlap of the outlier's eigenvector with the population's, 0 where there is no outlier."""
         values = finite(alpha, "alpha")
         above = self.above(values)
+        # Where nothing is seen psi may vanish: a strength that is certainly above stands in.
         safe = np.where(above, values, 10 * self.gaps[-1][0])
         return np.where(above, safe * self.slope(safe) / self.psi(safe), 0.0)
 
@@ -290,6 +305,7 @@ class GeneralLaw:
             low = float(self.psi(left)) if np.isfinite(left) else -np.inf
             high = float(self.psi(right)) if np.isfinite(right) else np.inf
             if low < observed < high and observed > 0:
+                # psi(alpha) ~ alpha far out, so that a thousand times the observed value brackets the spike.
                 far = 1e3 * (abs(observed) + self.gaps[-1][0])
                 left, right = max(left, -far), min(right, far)
                 return float(brentq(lambda a: float(self.psi(a)) - observed, left, right, xtol=1e-300, rtol=1e-14))
@@ -302,6 +318,7 @@ class GeneralLaw:
             return float(self.slope(a))
 
         if np.isinf(left):
+            # Left of the population:
             # psi' decreases from 1 to -oo towards the smallest eigenvalue.
             low = -scale
             while slope(low) <= 0:
@@ -315,7 +332,10 @@ class GeneralLaw:
         inner = (_short_of(slope, left, 1), _short_of(slope, right, -1))
         if not inner[0] < inner[1]:
             return None
+        # psi' is concave in a gap of the population (each t^2/(alpha - t)^2 is convex there): one maximum decides
+        # whether any of it is positive, and splits the two zeros.
         top = minimize_scalar(lambda a: -slope(a), bounds=inner, method="bounded", options={"xatol": 1e-12 * scale})
+        # A gap that just closes is decided by rounding; its two edges then coincide to 1e-5 and are left out.
         if -top.fun <= 1e-10:
             return None
         return (_root(slope, inner[0], float(top.x)), _root(slope, float(top.x), inner[1]))
@@ -324,6 +344,7 @@ class GeneralLaw:
         for _ in range(steps):
             residual = a * (1 + self.ratio * self.population.pull(a)) - target
             slope = 1 - self.ratio * self.population.strain(a)
+            # psi' vanishes at the edges alone; there the step is cut by the next line, not divided by zero.
             move = residual / np.where(slope == 0, 1.0, slope)
             # Stay in the upper half-plane, where the solution is unique: halve steps that would leave it.
             leaves = ((a - move).imag < 0) & (move.imag > 0)
@@ -341,6 +362,8 @@ class GeneralLaw:
         cosines = np.cos(np.arange(_NODES)[:, None] * angle)
         for (lower, upper), mass in zip(self.edges, self.masses, strict=True):
             x = lower + (upper - lower) * np.sin(angle / 2) ** 2
+            # Gauss-Chebyshev in the angle: exponentially accurate, as the density times the Jacobian is smooth up to
+            # both edges.
             values = self.pdf(x) * (upper - lower) * np.sin(angle) / 2
             series = cosines @ values * 2 / _NODES
             series[0] /= 2
@@ -355,6 +378,7 @@ class GeneralLaw:
 def _short_of(slope: Callable[[float], float], end: float, direction: int) -> float:
     """A point just inside a gap, where psi' is negative; at a tiny ratio the last one that is not the end itself."""
     if not end:
+        # An eigenvalue 0 of the population is an end that no relative step leaves.
         return direction * 1e-300
     for distance in (1e-9, 1e-11, 1e-13, 1e-14):
         point = float(end * (1 + direction * distance))
@@ -398,6 +422,7 @@ def kernel_population(overlaps: ArrayLike, coefficients: ArrayLike, second_momen
     rho, c = finite(overlaps, "overlaps"), finite(coefficients, "coefficients")
     if rho.ndim != 2 or rho.shape[0] != rho.shape[1] or np.max(np.abs(np.diag(rho) - 1)) > 1e-8:
         raise InputError("overlaps", f"has shape {rho.shape} or no unit diagonal", "normalise the weights")
+    # What the given coefficients leave of E sigma^2 belongs to high powers of rho, whose off-diagonal entries vanish.
     rest = second_moment - float(np.sum(c**2))
     if rest < -1e-8 * second_moment:
         raise InputError("coefficients", "their squares exceed the second moment", "give orthonormal coefficients")
@@ -419,6 +444,7 @@ def additive_spike(population: Population, strength: float) -> float | None:
     def gap(alpha: float) -> float:
         return alpha / strength - 1 - float(population.pull(np.asarray(alpha + 0j)).real)
 
+    # 1/strength is largest at the edge of the population: where even that does not suffice no eigenvalue splits off.
     near = top * (1 + 1e-9)
     if gap(near) >= 0:
         return None

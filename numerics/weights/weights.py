@@ -84,6 +84,7 @@ class WeightSpectrum:
     @property
     def law(self) -> MarchenkoPastur:
         """The noise's law for squared singular values: that of the reduced shape less the outliers."""
+        # The spikes' rows and columns are no longer noise; each takes one from both sides (interlacing, `noise_edge`).
         k = len(self.outliers)
         large, small = max(self.found.shape) - k, min(self.found.shape) - k
         return MarchenkoPastur(small / large, large * self.scale**2)
@@ -118,10 +119,13 @@ def analyse(
     given = np.asarray(weights)
     array = matrix(given, "FILE")
     sides = _directions(array.shape, directions, layout)
+    # Zeros and a deficient rank are no noise either: the tests see the rows, columns and rank that are there, to the
+    # rounding of the precision in which the file holds them.
     part = reduced(array, float(np.finfo(given.dtype).eps) if given.dtype in (np.float32, np.float64) else 2.0**-52)
     found = outliers_of(part.matrix, alarm, scale=scale)
     values = np.sqrt(found.spectrum.squared)
     model, strengths, sds = _read_strengths(found, values)
+    # Strengths are found in the equalised matrix; what is reported is in the file's own units.
     signal = file_signal(found, strengths, sds, model)
     left, right = (part.lift(side, signal.found(side)) for side in ("left", "right"))
     tested = fit(found, strengths, rng, draws)
@@ -143,6 +147,7 @@ def analyse(
         strength_sd=signal.sds,
         overlaps=_overlaps(part, signal, sides, left, right),
         fit=tested,
+        # One reason is enough: a rate is a statement about noise that this matrix does not have then.
         rate=None if reasons else alarm,
         reason="; ".join(reasons),
         scaled=found.scaled,
@@ -178,6 +183,7 @@ def _side(part: Reduced) -> int:
 
 
 def _scale_error(found: OutlierCount) -> float:
+    # sd of the scale from n p independent squares: Var x^2 = (2 + excess kurtosis) sigma^4, halved by the root.
     return math.sqrt(found.variance * (2 + max(found.tails, 0.0)) / (4 * math.prod(found.shape)))
 
 
@@ -186,6 +192,7 @@ def _read_strengths(found: OutlierCount, values: Floats) -> tuple[SpikedModel, F
 
     Each spike is seen in the noise that the other k - 1 leave, k - 1 rows and columns fewer.
     """
+    # k - 1, not k: the spike itself stays in the matrix that it is a spike of.
     rows, columns = (side - max(found.count - 1, 0) for side in found.shape)
     model = rectangular(columns / rows, math.sqrt(found.variance * rows))
     if not found.count:
@@ -198,6 +205,7 @@ def _read_strengths(found: OutlierCount, values: Floats) -> tuple[SpikedModel, F
 
 def _strength_sd(model: SpikedModel, strength: float, size: int) -> float:
     """The outlier's standard deviation over the slope of the map (difference quotient inside the formula's range)."""
+    # Upwards, for below the threshold the map is flat; a relative step of 1e-5 balances rounding and curvature.
     step = 1e-5 * strength
     slope = float(model.outlier(strength + step) - model.outlier(strength)) / step
     return float(model.sd(strength, size)) / slope if slope > 0 else strength
@@ -217,6 +225,7 @@ def _directions(
         raise InputError("directions", f"has shape {given.shape}", "give a vector, or vectors as columns or rows")
     vectors = given[None, :]
     if given.ndim == 2:
+        # A square file or equal sides leave open which way the vectors stand; guessing would compare with nonsense.
         as_columns, as_rows = given.shape[0] in shape, given.shape[1] in shape
         if layout is None and as_columns and as_rows and 1 not in given.shape:
             problem = f"of shape {given.shape} may be vectors as columns (of length {given.shape[0]}) or as rows"
