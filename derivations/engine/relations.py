@@ -9,6 +9,7 @@ from typing import Any
 import sympy as sp
 
 from bulkedge.derivations.engine.verify import Domain, Undecided, asymptotic, compare, equal, tends
+from bulkedge.theory.numbers.marked import read_marks
 
 
 class DerivationError(AssertionError):
@@ -227,6 +228,9 @@ class Step:
     expression: Any
     relation: Relation | str = "="
     reason: str = ""
+
+    def __post_init__(self) -> None:
+        read_marks(self, "reason")
 
     def resolved(self) -> Relation:
         """The relation as an object."""

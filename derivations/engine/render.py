@@ -10,6 +10,7 @@ import sympy as sp
 from bulkedge.derivations.engine.latex import GREEK, decimal, latex, latex_lines, symbol_name, visual_width
 from bulkedge.derivations.engine.relations import Given, Relation, named
 from bulkedge.derivations.engine.verified import Verified
+from bulkedge.theory.numbers.marked import Marked
 
 # What text may contain beside ASCII, and how pdfLaTeX writes it.
 _MARKS = {
@@ -52,125 +53,72 @@ def escape(text: str) -> str:
     return "".join(_MARKS.get(c, c) for c in text)
 
 
-# A name of the theory: mu1_star, psi1, w_i*, c*_1, sigma''. A letter in a word, or the s after an apostrophe, is none.
+# The words of a marked formula: a name with its index (mu1_star, w_i*, c*_1, sigma''), a root, a power, a sign.
 _NAME = r"(?<![A-Za-z_'])[A-Za-z]+\d*(?:\*?_(?:[A-Za-z0-9]+|\{[^{}]*\}|[-+]+(?:,[a-z])?))?(?:_star)?\*?(?:'+(?!\w))?"
 _BRACKET = r"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"
 _TOKENS = re.compile(
     rf"(?P<op><=|>=|->|\+-|-\+|!=|~)|sqrt ?(?P<root>{_BRACKET}|\w+)"
     rf"|\^(?P<power>{_BRACKET}|\{{[^{{}}]*\}}|-?\d+|-?[A-Za-z]\w*\*?)"
     rf"|\b(?P<big>sum|inf|sup|lim|E(?!_j\b|_inf\b))_(?P<below>\{{[^{{}}]*\}}|\w+)|(?<=[|)\]])_(?P<under>\w+|[-+])"
-    rf"|(?P<mean>\bE(?=\[| (?!is\b|has\b|and\b|of\b)[a-zA-Z|(\[])|(?<=\|)E(?=\|))|(?P<word>e\.g\.|i\.e\.|a\.e\."
-    rf"|(?:gamma|beta)(?= function| integral)|delta(?= function| method))"
-    rf"|(?P<times>(?:(?<=\b[dnNpm])|(?<= n1)) x (?=[dnNpm]\b))|(?P<decimal>\d+(?:\.\d+)?e[-+]?\d+)"
+    rf"|(?P<mean>\bE(?=\[| [a-zA-Z|(\[])|(?<=\|)E(?=\|))"
+    rf"|(?P<times>(?<=\w) x (?=[A-Za-z]\b))|(?P<decimal>\d+(?:\.\d+)?e[-+]?\d+)"
     rf"|(?P<dot>(?<=[\w'*])\.(?=[A-Za-z]))|(?P<name>{_NAME})|(?P<rest>.)",
     re.DOTALL,
 )
-_OPERATORS = {
-    "<=": r"\leq",
-    ">=": r"\geq",
-    "->": r"\to",
-    "+-": r"\pm",
-    "-+": r"\mp",
-    "!=": r"\neq",
-    "~": r"\sim",
-}
+_SIGNS = {"<=": r"\leq", ">=": r"\geq", "->": r"\to", "+-": r"\pm", "-+": r"\mp", "!=": r"\neq", "~": r"\sim"}
 _BIG = {"sum": r"\sum", "inf": r"\inf", "sup": r"\sup", "lim": r"\lim", "E": r"\mathbb{E}"}
-# Letters that are words, papers' names or a head when they stand alone.
-_NO_NAMES = frozenset("aAIOFTME")
+_NAMED = {"oo": r"\infty", "lam": r"\lambda", "ell": r"\ell"}
+_FUNCTIONS = {"det", "log", "exp", "ln", "sin", "cos", "sinh", "cosh", "tanh", "min", "max"}
+_LITERAL = {"{": r"\{", "}": r"\}", "%": r"\%", "#": r"\#", "&": r"\&"}
 
 
 def prose(text: str) -> str:
-    """Words for LaTeX in which names of the theory (mu_1, psi1, x'), powers, roots and signs are set as such."""
-    out: list[str] = []
-    for match in _TOKENS.finditer(text):
-        out.append(_token(match, text))
-    # Neighbouring formulas are one formula.
-    return _joined("".join(out).split(r"\)\("))
+    """A sentence for LaTeX: what is marked (theory.numbers.marked) as formulas, the rest as words."""
+    return "".join(rf"\({_formula(piece)}\)" if marked else escape(piece) for piece, marked in Marked(text).parts())
 
 
-def _joined(pieces: list[str]) -> str:
-    """Pieces of a formula, a space between a command and a letter."""
+def _formula(text: str) -> str:
+    """What is marked, or stands in a power, under a root or below a sum, as mathematics."""
+    inner = text[1:-1] if re.fullmatch(rf"{_BRACKET}|\{{[^{{}}]*\}}", text) else text
+    pieces = [_token(match, inner) for match in _TOKENS.finditer(inner)]
+    # A space between a command and a letter.
     return re.sub(r"(\\[A-Za-z]+)\x00(?=[A-Za-z])", r"\1 ", "\x00".join(pieces)).replace("\x00", "")
 
 
 def _token(match: re.Match[str], text: str) -> str:
-    if match["op"]:
-        return rf"\({_OPERATORS[match['op']]}\)"
-    if match["root"]:
-        return rf"\(\sqrt{{{_formula(match['root'])}}}\)"
-    if match["power"] == "T":
-        return r"\({}^{\top}\)"
-    if match["power"]:
-        return rf"\({{}}^{{{_formula(match['power'])}}}\)"
-    if match["big"]:
-        return rf"\({_BIG[match['big']]}_{{{_formula(match['below'])}}}\)"
-    if match["times"]:
-        return r" \(\times\) "
-    if match["decimal"]:
-        return rf"\({decimal(match['decimal'])}\)"
-    if match["under"]:
-        return rf"\({{}}_{{{_formula(match['under'])}}}\)"
-    if match["mean"]:
-        return r"\(E\)" if text[match.end() :].startswith("|") else r"\(\mathbb{E}\)"
-    if match["dot"]:
-        near = _LAST_NAME.search(text[: match.start()]), _FIRST_NAME.match(text, match.end())
-        joined = all(found and _symbol(found[0]) for found in near)
-        return r"\(\cdot\)" if joined else "."
-    if match["name"]:
-        symbol = _symbol(match["name"])
-        after = text[match.end() :]
-        if match["name"] == "A" and not re.match(r" [a-z]{2}", after):
-            symbol = "A"  # not the article
-        if match["name"] == "a" and after[:1] in {"|", "^"}:
-            symbol = "a"
-        if match["name"] == "e" and after.startswith("^"):
-            symbol = "e"
-        return escape(match["name"]) if symbol is None else rf"\({symbol}\)"
-    return match["word"] or escape(match["rest"])
+    kind, found = match.lastgroup, match[0]
+    if kind == "op":
+        return _SIGNS[found]
+    if kind == "root":
+        return rf"\sqrt{{{_formula(match['root'])}}}"
+    if kind == "power":
+        return r"{}^{\top}" if match["power"] == "T" else rf"{{}}^{{{_formula(match['power'])}}}"
+    if kind == "below":
+        return rf"{_BIG[match['big']]}_{{{_formula(match['below'])}}}"
+    if kind == "under":
+        return rf"{{}}_{{{_formula(match['under'])}}}"
+    if kind == "mean":
+        return "E" if text[match.end() :].startswith("|") else r"\mathbb{E}"
+    if kind == "decimal":
+        return decimal(found)
+    if kind in ("times", "dot"):
+        return r"\times " if kind == "times" else r"\cdot "
+    return _name(found) if kind == "name" else _LITERAL.get(found, found)
 
 
-# The names on both sides of a dot.
-_LAST_NAME, _FIRST_NAME = re.compile(rf"{_NAME}$"), re.compile(_NAME)
-
-
-def _symbol(name: str) -> str | None:
-    """The LaTeX of a name of the theory; None for a word."""
+def _name(name: str) -> str:
+    """The LaTeX of a name: a letter, a Greek one, one with an index, a function, else upright."""
     found = re.fullmatch(r"([A-Za-z]+)(\d*)(\*?)(?:_([A-Za-z0-9]+?|\{.*\}|[-+,a-z]+))?(_star)?(\*?)('*)", name)
-    if found is None:
-        return None
+    if name in _NAMED or name in _FUNCTIONS or found is None:
+        return _NAMED.get(name, rf"\{name} " if name in _FUNCTIONS else rf"\mathrm{{{escape(name)}}}")
     head, digits, star, below, starred, end, primes = found.groups()
-    if name in {"oo", "lam", "ell"}:
-        return {"oo": r"\infty", "lam": r"\lambda", "ell": r"\ell"}[name]
-    indexed = below is not None and (len(head) == 1 or head in {"He", "eta"} or head in GREEK)
-    lone = len(head) == 1 and not digits and (head not in _NO_NAMES or bool(star or end or primes))
-    numbered = len(head) == 1 and bool(digits) and (head.islower() or head in "WFX")
-    if not (indexed or lone or (below is None and (head in GREEK or numbered))):
-        return None
+    if len(head) > 1 and head not in GREEK and head not in ("He", "eta", "lam"):
+        return rf"\mathrm{{{escape(name.rstrip(chr(39)))}}}" + primes
     star = "_star" if star or starred or end else ""
     if below is not None and not below.isalnum():
         inner = _formula(below).replace("-+", r"\mp")
         return f"{symbol_name(head + digits)}_{{{inner}}}" + (r"^{\star}" if star else "") + primes
     return symbol_name(head + digits + (f"_{below}" if below else "") + star) + primes
-
-
-def _formula(text: str) -> str:
-    """What stands in a power, under a root or below a sum, as mathematics."""
-    inner = text[1:-1] if text[:1] in "({" and text[-1:] in ")}" else text
-    out = []
-    for match in _TOKENS.finditer(inner):
-        if match["name"]:
-            out.append(_symbol(match["name"]) or _letters(match["name"]))
-        elif match["rest"]:
-            out.append({"{": r"\{", "}": r"\}", "%": r"\%", "#": r"\#", "&": r"\&"}.get(match["rest"], match["rest"]))
-        else:
-            out.append(_token(match, inner).removeprefix(r"\(").removesuffix(r"\)"))
-    return _joined(out)
-
-
-def _letters(name: str) -> str:
-    if name in {"det", "log", "exp", "ln", "sin", "cos", "tanh", "min", "max"}:
-        return rf"\{name} "
-    return name if len(name) == 1 else rf"\mathrm{{{escape(name)}}}"
 
 
 def display(expression: Any, sign: str = "", name: str = "") -> list[str]:
@@ -180,11 +128,9 @@ def display(expression: Any, sign: str = "", name: str = "") -> list[str]:
 
 
 def _sentence(reason: str) -> str:
-    """A reason with a capital, unless it begins with a name of the theory."""
-    first = re.split(r"[^\w'*]", reason, maxsplit=1)[0]
-    article = first == "a" and re.match(r"a [a-zA-Z-]{2}", reason)
-    plain = first.isalpha() and len(first) > 1 and _symbol(first) is None
-    return reason[0].upper() + reason[1:] if article or plain else reason
+    """A reason with a capital, unless it begins with a formula."""
+    marked = Marked(reason).marked
+    return Marked(marked[0].upper() + marked[1:])
 
 
 def _lead(relation: Relation) -> tuple[str, str]:

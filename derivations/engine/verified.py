@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bulkedge.derivations.engine.relations import Relation, Step, weakest
+from bulkedge.theory.numbers.marked import read_marks
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,9 @@ class Stated:
     source: str
     domain: tuple[Any, ...] = ()
     notation: str = ""
+
+    def __post_init__(self) -> None:
+        read_marks(self, "title", "source", "notation")
 
 
 @dataclass(frozen=True)

@@ -27,15 +27,15 @@ def _pencil() -> Iterator[Step]:
     ((j, u),), ((i, v),) = output.u.items(), output.v.items()
     yield Step(
         u.as_expr() * v.as_expr() * matrix.inv()[j, i],
-        reason="the reduced pencil of tr (X^T X + lam)^-1, its inverse at a number x in place of X",
+        reason="the reduced pencil of tr `(X^T X + lam)^-1`, its inverse at a number `x` in place of `X`",
     )
     yield Step(1 / (_x**2 + lam), "=", "is the expression: the realisation is right")
     one, two = es.dyson_pair()
     yield Step(two, Given(), "the Dyson equation of the pencil in the samples' block, as the engine derives it")
-    yield Step(1 / (1 + c * es.trace_d), Root(es.trace_n), "linear in g_n")
+    yield Step(1 / (1 + c * es.trace_d), Root(es.trace_n), "linear in `g_n`")
     yield Step(one, Given(), "the Dyson equation in the inputs' block")
     inserted = one.subs(es.trace_n, 1 / (1 + c * es.trace_d))
-    yield Step(inserted, Substitute({es.trace_n: 1 / (1 + c * es.trace_d)}), "with that g_n: one unknown is left")
+    yield Step(inserted, Substitute({es.trace_n: 1 / (1 + c * es.trace_d)}), "with that `g_n`: one unknown is left")
     polynomial = es.marchenko_pastur_polynomial()
     yield Step(
         polynomial,
@@ -54,7 +54,7 @@ def _preconditioned() -> Iterator[Step]:
 
     yield Step(
         mu1_star * _s / (_s + l),
-        reason="beta.u = mu1* tr (S + l)^-1 S, S = X^T X/n: the label's nonlinear part is uncorrelated with X beta",
+        reason="`beta.u = mu1* tr (S + l)^-1 S, S = X^T X/n`: the label's nonlinear part is uncorrelated with `X beta`",
     )
     yield Step(mu1_star - mu1_star * l / (_s + l), "=", "by partial fractions")
     yield Step(es.overlap(), Apply(averaged), "averaged over the Marchenko-Pastur law")
@@ -62,7 +62,8 @@ def _preconditioned() -> Iterator[Step]:
     yield Step(
         linear * _s**2 / (_s + l) ** 2 + rest * _s / (alpha * (_s + l) ** 2),
         Given(),
-        "|u|^2: the linear part of the label gives tr (S + l)^-2 S^2, the rest, white noise, (d/n) tr (S + l)^-2 S",
+        "`|u|^2`: the linear part of the label gives tr `(S + l)^-2 S^2`, the rest, white noise, `(d/n) tr (S + "
+        "l)^-2 S`",
     )
     yield Step(
         linear
@@ -76,7 +77,7 @@ def _preconditioned() -> Iterator[Step]:
     yield Step(es.norm2(), Apply(averaged), "averaged over the Marchenko-Pastur law")
     claim = es.preconditioned_alignment()
     yield Step(
-        claim.rhs, Apply(lambda e: es.overlap() ** 2 / e, name=claim.lhs), "the squared cosine, beta of norm one"
+        claim.rhs, Apply(lambda e: es.overlap() ** 2 / e, name=claim.lhs), "the squared cosine, `beta` of norm one"
     )
 
 
@@ -84,22 +85,24 @@ def _anisotropic() -> Iterator[Step]:
     linear = mu1_star * sp.sqrt(es.level)
     yield Step(
         linear,
-        reason="E u = E[y x] = mu1* Sigma beta/(beta.Sigma beta)^(1/2), Sigma beta = sigma_beta beta: this is beta.u",
+        reason=(
+            "`E u = E[y x] = mu1* Sigma beta/(beta.Sigma beta)^(1/2), Sigma beta = sigma_beta beta`: this is `beta.u`"
+        ),
     )
     yield Step(linear**2, Apply(lambda e: e**2), "its square")
     norm2 = linear**2 + es.second_moment * es.mean_level / alpha
     yield Step(
         norm2,
         Apply(lambda e: e + es.second_moment * es.mean_level / alpha),
-        "|u|^2 has in addition the fluctuation E y^2 |x|^2/n, and |x|^2 -> tr Sigma = tau d",
+        "`|u|^2` has in addition the fluctuation `E y^2 |x|^2/n`, and `|x|^2 -> tr Sigma = tau d`",
     )
     claim = es.anisotropic_alignment()
     yield Step(claim.rhs, Apply(lambda e: linear**2 / e, name=claim.lhs), "the squared cosine")
 
 
 _NOTATION = (
-    "X is n x d with rows N(0, I_d), alpha = n/d, S = X^T X/n, m and m_2 are the means of 1/(s + l) and 1/(s + l)^2 "
-    "over its law; E_y2 is the second moment of a centred label."
+    "`X` is `n x d` with rows `N(0, I_d), alpha = n/d, S = X^T X/n, m` and `m_2` are the means of 1/(`s + l`) and "
+    "1/`(s + l)^2` over its law; `E_y2` is the second moment of a centred label."
 )
 
 DERIVATIONS = (
@@ -110,7 +113,8 @@ DERIVATIONS = (
         _pencil,
         "E1, E2, E5",
         (),
-        "X is n x d with entries of variance 1/n, c = d/n; g and g_n are the normalised traces of the blocks.",
+        "`X` is `n x d` with entries of variance `1/n, c = d/n`; `g` and `g_n` are the normalised traces of the "
+        "blocks.",
     ),
     Derivation(
         "E6.alignment",
@@ -128,6 +132,6 @@ DERIVATIONS = (
         _anisotropic,
         "E7",
         (),
-        "x ~ N(0, Sigma), Sigma beta = sigma_beta beta, tau the normalised trace of Sigma, alpha = n/d.",
+        "`x ~ N(0, Sigma), Sigma beta = sigma_beta beta, tau` the normalised trace of `Sigma, alpha = n/d`.",
     ),
 )

@@ -54,18 +54,18 @@ def _general() -> Iterator[Step]:
     values, slopes = _products()
     yield Step(
         _a * _sigma(_w1 * _x1 + _w2 * _x2),
-        reason="one neuron of f, times N^(1/2); inputs of two coordinates stand for any number",
+        reason="one neuron of `f`, times `N^(1/2)`; inputs of two coordinates stand for any number",
     )
     yield Step(
         values + _a**2 * (_x1 * _y1 + _x2 * _y2) * slopes,
         Apply(_gradients),
-        "its gradient in a and w at x, times the one at x'",
+        "its gradient in a and `w` at `x`, times the one at `x'`",
     )
     yield Step(
         tangent_statement().rhs,
         Apply(_averaged, name=tangent_statement().lhs),
-        "the mean over the N neurons: E a^2 = v_a, x.x' = q12/v_w, kappa = E sigma(u) sigma(v), "
-        "kappa_1 = E sigma'(u) sigma'(v)",
+        "the mean over the `N` neurons: `E a^2 = v_a, x.x' = q12/v_w, kappa = E sigma(u) sigma(v), kappa_1 = E "
+        "sigma'(u) sigma'(v)`",
     )
 
 
@@ -83,11 +83,11 @@ def _kernel() -> sp.Expr:
 
 
 def _second() -> Iterator[Step]:
-    yield Step(_kernel(), reason="the kernel of ReLU at covariance q11, q12, q22")
+    yield Step(_kernel(), reason="the kernel of ReLU at covariance `q11, q12, q22`")
     yield Step(
         _curvature(),
         Apply(lambda e: 2 * e.diff(q11), name=_CURVATURE),
-        "Price in the variance: twice the derivative in q11",
+        "Price in the variance: twice the derivative in `q11`",
     )
 
 
@@ -103,7 +103,7 @@ def _tangent() -> Iterator[Step]:
     yield Step(
         _kernel() + inner * _kernel().diff(q12),
         Apply(lambda e: e + inner * e.diff(q12), name=tangent_statement().lhs),
-        "the gradient in the weights adds a_j^2 x.x' sigma'(u) sigma'(v), whose mean Price gives",
+        "the gradient in the weights adds `a_j^2 x.x' sigma'(u) sigma'(v)`, whose mean Price gives",
     )
     yield Step(_tangent_claim(), "=", "in closed form")
 
@@ -131,7 +131,7 @@ DERIVATIONS = (
         _price,
         "K3; Price 1958",
         (rho > -1, rho < 1),
-        "sigma is ReLU.",
+        "`sigma` is ReLU.",
     ),
     Derivation("K3.general", "The tangent kernel", tangent_statement, _general, "K3; paper O, Proposition 1"),
     Derivation(
@@ -141,7 +141,7 @@ DERIVATIONS = (
         _second,
         "K3; Price 1958",
         _DEFINITE,
-        "sigma is ReLU; u and v have the covariances q.",
+        "`sigma` is ReLU; `u` and `v` have the covariances `q`.",
     ),
     Derivation(
         "K3.tangent",

@@ -26,8 +26,8 @@ _r, _a = sp.symbols("r a", positive=True)
 _c = sp.IndexedBase("c")  # the orthonormal coefficients of ReLU; their squares are the kernel's, by Mehler
 _X = sp.cos(theta) + sp.cos(phi)
 _NOTATION = (
-    "theta is the angle of two inputs, cos theta = rho; the kernel is E[(z1)_+^n (z2)_+^n] = J_n/(2 pi), half of Cho "
-    "and Saul's."
+    "`theta` is the angle of two inputs, `cos theta = rho`; the kernel is `E[(z1)_+^n (z2)_+^n] = J_n/(2 pi)`, half "
+    "of Cho and Saul's."
 )
 
 
@@ -40,27 +40,31 @@ def _order() -> Iterator[Step]:
     radial = sp.Integral(_r ** (2 * n + 1) * sp.exp(-(_r**2) / 2), (_r, 0, sp.oo))
     yield Step(
         radial,
-        reason="polar coordinates (r, a) in the plane of the two inputs: the kernel is 1/(2 pi) times this radial "
-        "integral times the integral of cos^n(a) cos^n(a - theta) over the sector where both are positive",
+        reason=(
+            "polar coordinates (`r`, a) in the plane of the two inputs: the kernel is 1/(`2 pi`) times this radial "
+            "integral times the integral of `cos^n`(a) `cos^n`(a - `theta`) over the sector where both are positive"
+        ),
     )
     yield Step(2**n * sp.factorial(n), "=", "an integral of Euler")
     yield Step(sp.cos(_a) * sp.cos(_a - theta), Given(), "the angular factor")
     double = (sp.cos(theta) + sp.cos(2 * _a - theta)) / 2
-    yield Step(double, "=", "product to sum; with phi = 2a - theta the sector is |phi| < pi - theta, d a = d phi/2")
-    yield Step(_X / 2, Substitute({_a: (phi + theta) / 2}), "so J_n = n! times the integral of (2 times this)^n")
+    yield Step(
+        double, "=", ("product to sum; with `phi = 2`a - `theta` the sector is `|phi| < pi - theta, d` a = `d phi/2`")
+    )
+    yield Step(_X / 2, Substitute({_a: (phi + theta) / 2}), "so `J_n = n`! times the integral of (2 times this)`^n`")
     boundary = sp.sin(phi) * _X ** (n + 1)
-    yield Step(boundary, Given(), "to lower the order, differentiate this in phi")
+    yield Step(boundary, Given(), "to lower the order, differentiate this in `phi`")
     lowered = (n + 2) * _X ** (n + 2) - (2 * n + 3) * sp.cos(theta) * _X ** (n + 1)
     lowered -= (n + 1) * sp.sin(theta) ** 2 * _X**n
-    yield Step(lowered, Apply(lambda e: e.diff(phi)), "by sin^2 phi = 1 - (X - cos theta)^2, X = cos theta + cos phi")
+    yield Step(lowered, Apply(lambda e: e.diff(phi)), "by `sin^2 phi = 1 - (X - cos theta)^2, X = cos theta + cos phi`")
     yield Step(boundary, Given(), "the same at the ends")
     ends = Apply(lambda e: e.subs(phi, sp.pi - theta) - e.subs(phi, 0))
     yield Step(
-        sp.Integer(0), ends, "vanishes at phi = 0 and at phi = pi - theta, so the integral of its derivative does"
+        sp.Integer(0), ends, "vanishes at `phi = 0` and at `phi = pi - theta`, so the integral of its derivative does"
     )
-    yield Step(lowered, Given(), "the derivative, to be integrated from 0 to pi - theta")
-    yield Step(_integrated(lowered), Apply(_integrated), "n! times the integral of X^n is J_n: this vanishes")
-    yield Step(recurrence().rhs, Root(J[n + 2]), "solved for J_{n+2}")
+    yield Step(lowered, Given(), "the derivative, to be integrated from 0 to `pi - theta`")
+    yield Step(_integrated(lowered), Apply(_integrated), "`n`! times the integral of `X^n` is `J_n`: this vanishes")
+    yield Step(recurrence().rhs, Root(J[n + 2]), "solved for `J_{n+2}`")
     for order in (0, 1):
         yield Step(angular_integral(sp.Integer(order)), Given(define=J[order]), f"it starts at order {order}")
         yield Step(J[order], Given(), "which is")
@@ -86,27 +90,27 @@ def _even_term() -> sp.Expr:
 def _series() -> Iterator[Step]:
     kernel = arc_cosine(1)
     yield Step(kernel, reason="the kernel of ReLU")
-    yield Step(1 / (2 * sp.pi), Substitute({rho: 0}, name=_c[0] ** 2), "the coefficient k = 0")
+    yield Step(1 / (2 * sp.pi), Substitute({rho: 0}, name=_c[0] ** 2), "the coefficient `k = 0`")
     yield Step(kernel, Given(), "the kernel again")
     slope = (sp.pi - sp.acos(rho)) / (2 * sp.pi)
     yield Step(slope, Apply(lambda e: e.diff(rho)), "its derivative, the kernel of the step")
-    yield Step(sp.Rational(1, 4), Substitute({rho: 0}, name=_c[1] ** 2), "the coefficient k = 1")
+    yield Step(sp.Rational(1, 4), Substitute({rho: 0}, name=_c[1] ** 2), "the coefficient `k = 1`")
     yield Step(slope, Given(), "the derivative again")
     second = 1 / (2 * sp.pi * sp.sqrt(1 - rho**2))
-    yield Step(second, Apply(lambda e: e.diff(rho)), "the kernel of the delta, E[delta(z1) delta(z2)]")
+    yield Step(second, Apply(lambda e: e.diff(rho)), "the kernel of the `delta, E[delta(z1) delta(z2)]`")
     central = sp.binomial(2 * m, m) / 4**m / (2 * sp.pi)
     yield Step(
         sp.Sum(central * rho ** (2 * m), (m, 0, sp.oo)), "=", "the binomial series: radius one, even powers only"
     )
-    yield Step(central, Apply(lambda e: e.function / rho ** (2 * m)), "its coefficient of rho^(2m)")
+    yield Step(central, Apply(lambda e: e.function / rho ** (2 * m)), "its coefficient of `rho^(2m)`")
     twice = central / ((2 * m + 1) * (2 * m + 2))
     yield Step(
         twice,
         Apply(lambda e: e / ((2 * m + 1) * (2 * m + 2)), name=_c[2 * m + 2] ** 2),
-        "integrated twice: the coefficient at k = 2m + 2",
+        "integrated twice: the coefficient at `k = 2m + 2`",
     )
     odd = sp.factorial2(2 * m - 1) ** 2 / (2 * sp.pi * sp.factorial(2 * m + 2))
-    yield Step(odd, "=", "(2m)!/(4^m m!^2) = ((2m - 1)!!)^2/(2m)!")
+    yield Step(odd, "=", "`(2m)!/(4^m m!^2) = ((2m - 1)!!)^2/(2m)!`")
     yield Step(_even_term(), "=", "the double factorial by the gamma function")
 
 
@@ -123,7 +127,9 @@ def _size() -> Iterator[Step]:
     binomial = sp.gamma(m + sp.Rational(1, 2)) / (sp.sqrt(sp.pi) * sp.gamma(m + 1))
     square = binomial / (2 * sp.pi * (2 * m + 1) * (2 * m + 2))
     yield Step(
-        square * (2 * m + 2) ** sp.Rational(5, 2), Given(name=_SCALED), "c_k^2 of ReLU at k = 2m + 2, times k^(5/2)"
+        square * (2 * m + 2) ** sp.Rational(5, 2),
+        Given(name=_SCALED),
+        ("`c_k^2` of ReLU at `k = 2m + 2`, times `k^(5/2)`"),
     )
     yield Step(_asymptotics().rhs, Tends(m, name=sp.Limit(_SCALED, m, sp.oo)), "by Stirling")
 
@@ -131,9 +137,9 @@ def _size() -> Iterator[Step]:
 def _dual() -> Iterator[Step]:
     pair = _E(_sigma(z1) * _sigma(z2))
     double = sp.Sum(_c[k] * _c[l] * rho**k * sp.KroneckerDelta(k, l), (l, 0, sp.oo), (k, 0, sp.oo))
-    yield Step(double, Given(define=pair, kind="expansion"), "both in the basis h_k, whose moments Mehler gives (H4)")
+    yield Step(double, Given(define=pair, kind="expansion"), "both in the basis `h_k`, whose moments Mehler gives (H4)")
     yield Step(pair, Given(), "hence the dual activation")
-    yield Step(series_statement().rhs, "=", "only k = l is left")
+    yield Step(series_statement().rhs, "=", "only `k = l` is left")
 
 
 DERIVATIONS = (
@@ -141,7 +147,7 @@ DERIVATIONS = (
     Derivation("K1.dual", "The series of a dual activation", series_statement, _dual, "K1; H4"),
     Derivation(
         "K1.order_n",
-        "The arc-cosine kernel of order n",
+        "The arc-cosine kernel of order `n`",
         _order_claim,
         _order,
         "K1; Cho and Saul 2009",
@@ -155,6 +161,6 @@ DERIVATIONS = (
         _series,
         "K1",
         (rho > -1, rho < 1),
-        "c_k is the orthonormal coefficient of ReLU; by Mehler its square is the kernel's coefficient of rho^k.",
+        "`c_k` is the orthonormal coefficient of ReLU; by Mehler its square is the kernel's coefficient of `rho^k`.",
     ),
 )

@@ -17,66 +17,66 @@ _df2, _bias, _slope, _x = sp.symbols("df_2 b_i gamma_prime x", positive=True)
 
 
 def _shares() -> Iterator[Step]:
-    yield Step(lc.share(), reason="one eigenvalue's term of D_1")
+    yield Step(lc.share(), reason="one eigenvalue's term of `D_1`")
     yield Step(
         -(lc.share() - lc.share() ** 2),
         Apply(lambda e: _g * sp.diff(e, _g)),
-        "so gamma D_1' = -(D_1 - D_2)",
+        "so `gamma D_1' = -(D_1 - D_2)`",
     )
     yield Step(
         _g * (1 - _D / _m),
         Given(),
-        "kappa: the features F = S^(1/2) G m^(-1/2), S = diag lambda_i, G with iid entries: kappa (F F^T + kappa)^-1 "
-        "is equivalent to gamma (S + gamma)^-1",
+        "`kappa`: the features F = `S^(1/2) G m^(-1/2), S = diag lambda_i, G` with iid entries: `kappa` (F F`^T + "
+        "kappa`)`^-1` is equivalent to `gamma (S + gamma)^-1`",
     )
-    yield Step(1 - _D / _m - _g * _D.diff(_g) / _m, Apply(lambda e: sp.diff(e, _g)), "d kappa/d gamma")
+    yield Step(1 - _D / _m - _g * _D.diff(_g) / _m, Apply(lambda e: sp.diff(e, _g)), "`d kappa/d gamma`")
     yield Step(
         1 - _D2 / _m,
         Apply(lambda e: e.subs(_D.diff(_g), -(_D1 - _D2) / _g).subs(_D, _D1)),
         "by the line above",
     )
-    yield Step(_m / (_m - _D2), Apply(lambda e: 1 / e, name=_slope), "d gamma/d kappa")
+    yield Step(_m / (_m - _D2), Apply(lambda e: 1 / e, name=_slope), "`d gamma/d kappa`")
 
 
 def _missed() -> Iterator[Step]:
     yield Step(
         lc.coefficient**2 * _g / (_l + _g),
-        reason="c_i^2 less what the features explain of it at the ridge kappa, A(kappa)",
+        reason="`c_i^2` less what the features explain of it at the ridge `kappa, A(kappa)`",
     )
     yield Step(
         lc.missed_term(),
         Apply(lambda e: e - kappa * sp.diff(e, _g) * _m / (_m - _D2), name=_bias),
-        "A - kappa A' (O3), d gamma/d kappa = m/(m - D_2)",
+        "`A - kappa A'` (O3), `d gamma/d kappa = m/(m - D_2)`",
     )
 
 
 def _degrees() -> Iterator[Step]:
     yield Step(
         _D1 - kappa * (_D1 - _D2) / _g * _m / (_m - _D2),
-        reason="df_2 = D_1 + kappa dD_1/dkappa, with gamma D_1' = -(D_1 - D_2) and d gamma/d kappa = m/(m - D_2)",
+        reason="`df_2 = D_1 + kappa dD_1/dkappa`, with `gamma D_1' = -(D_1 - D_2)` and `d gamma/d kappa = m/(m - D_2)`",
     )
-    yield Step(lc.degrees(), Substitute({kappa: lc.width_equation().rhs}), "kappa = gamma (1 - D_1/m)")
+    yield Step(lc.degrees(), Substitute({kappa: lc.width_equation().rhs}), "`kappa = gamma (1 - D_1/m)`")
     yield Step(
         (lc.missed + lc.unlearnable + s_eps**2) / (1 - _df2 / n) - s_eps**2,
         Given(),
-        "ridge regression given the features (O3): what is missed and the noise, over 1 - df_2/n; what no feature "
+        "ridge regression given the features (O3): what is missed and the noise, over 1 - `df_2/n`; what no feature "
         "holds is noise",
     )
     claim = lc.curve_statement()
-    yield Step(claim.rhs, Substitute({_df2: lc.degrees()}, name=claim.lhs), "with df_2")
+    yield Step(claim.rhs, Substitute({_df2: lc.degrees()}, name=claim.lhs), "with `df_2`")
 
 
 def _kernel() -> Iterator[Step]:
-    yield Step(lc.missed_term().subs(kappa, lc.width_equation().rhs), Given(), "a term of b")
-    yield Step(lc.kernel_missed_term(), Tends(_m, name=_bias), "m -> infinity")
-    yield Step(lc.test_risk(), Given(), "the risk on m features")
+    yield Step(lc.missed_term().subs(kappa, lc.width_equation().rhs), Given(), "a term of `b`")
+    yield Step(lc.kernel_missed_term(), Tends(_m, name=_bias), "`m ->` infinity")
+    yield Step(lc.test_risk(), Given(), "the risk on `m` features")
     claim = lc.kernel_statement()
-    yield Step(claim.rhs, Tends(_m, name=claim.lhs), "m -> infinity")
+    yield Step(claim.rhs, Tends(_m, name=claim.lhs), "`m ->` infinity")
 
 
 _NOTATION = (
-    "lambda_i eigenvalues, c_i the target's coefficients, D_1 = sum lambda_i/(lambda_i + gamma), D_2 the sum of its "
-    "square, m features, n samples."
+    "`lambda_i` eigenvalues, `c_i` the target's coefficients, `D_1` = sum `lambda_i/(lambda_i + gamma), D_2` the sum "
+    "of its square, `m` features, `n` samples."
 )
 
 DERIVATIONS = (

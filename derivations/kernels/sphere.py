@@ -29,12 +29,12 @@ def _eigenvalues() -> Iterator[Step]:
     for degree in (1, 2):
         weight = (1 - _t**2) ** ((d - 3) / 2)
         power = _rodrigues(sp.Integer(degree)) * (1 - _t**2) ** (degree + (d - 3) / 2)
-        yield Step(power, Given(), f"Rodrigues' formula, here at l = {degree}: this power,")
+        yield Step(power, Given(), f"Rodrigues' formula, here at `l = {degree}`: this power,")
         legendre = legendre_values(_t, d, degree)[degree]
         yield Step(
             legendre * weight,
             _differentiated(degree),
-            f"differentiated {degree} times, is P_{degree} times the density",
+            f"differentiated {degree} times, is `P_{degree}` times the density",
         )
     yield Step(sp.Integral(_t**_a * (1 - _t**2) ** _b, (_t, 0, 1)), Given(), "an integral of Euler")
     beta = sp.gamma((_a + 1) / 2) * sp.gamma(_b + 1) / (2 * sp.gamma((_a + 1) / 2 + _b + 1))
@@ -45,33 +45,33 @@ def _eigenvalues() -> Iterator[Step]:
     yield Step(
         front * beta.subs(values),
         Apply(lambda e: front * e.subs(values), name=_eta[l]),
-        "Rodrigues' formula and l integrations by parts against t^p on (0, 1), which for p > l have no boundary terms: "
-        "eta_l is this multiple of it, at a = p - l, b = l + (d - 3)/2",
+        "Rodrigues' formula and `l` integrations by parts against `t^p` on (0, 1), which for `p > l` have no "
+        "boundary terms: `eta_l` is this multiple of it, at a = `p - l, b = l + (d - 3)`/2",
     )
     yield Step(
         relu_power(),
         "=",
-        "the duplication formula for Gamma(p - l + 1); both sides are analytic in p, so this holds for p <= l too, "
-        "where 1/Gamma vanishes at the poles",
+        "the duplication formula for `Gamma(p - l + 1)`; both sides are analytic in `p`, so this holds for `p <= l` "
+        "too, where `1/Gamma` vanishes at the poles",
     )
 
 
 def _recurrence() -> Iterator[Step]:
     ratio = relu_power(l=l + 2) / relu_power()
     yield Step(ratio, reason="the quotient of two eigenvalues of the same parity")
-    yield Step(-(l - p) / (l + d + p), "=", "Gamma(x + 1) = x Gamma(x), twice")
+    yield Step(-(l - p) / (l + d + p), "=", "`Gamma(x + 1) = x Gamma(x)`, twice")
     yield Step(relu_power_recurrence(), Apply(lambda e: sp.Eq(_eta[l + 2], e * _eta[l])), "hence the recurrence")
 
 
 DERIVATIONS = (
     Derivation(
         "K2.eta",
-        "The eigenvalues of ReLU^p",
+        "The eigenvalues of ReLU`^p`",
         relu_statement,
         _eigenvalues,
         "K2; F, lemma 5.1; Bach 2017",
         (_t < 1, d > 3, p > l),
-        "t is the first coordinate of a uniform point of the unit sphere of R^d, P_l(1) = 1.",
+        "`t` is the first coordinate of a uniform point of the unit sphere of `R^d, P_l`(1) = 1.",
     ),
     Derivation(
         "K2.recurrence",

@@ -37,20 +37,22 @@ def _top() -> Iterator[Step]:
     exact = _LAMBDA0 * (A + b)
     yield Step(
         exact + product / (zero - two),
-        reason="the root next to M_00 = lambda_0 (A + b), which is exact at every d (G6): degree 2 eliminated with the "
-        "elements of the limit, b = B/d; degree 4 enters at b^4",
+        reason=(
+            "the root next to `M_00 = lambda_0 (A + b)`, which is exact at every `d` (G6): degree 2 eliminated with "
+            "the elements of the limit, `b = B/d`; degree 4 enters at `b^4`"
+        ),
     )
-    yield Step(exact + b**2 / (4 * sp.pi * A) - b**3 / (4 * sp.pi * A**2), _truncated(3), "to the third order in b")
-    yield Step(paper_statement().rhs, Substitute({b: B / d}, name=paper_statement().lhs), "b = B/d")
+    yield Step(exact + b**2 / (4 * sp.pi * A) - b**3 / (4 * sp.pi * A**2), _truncated(3), "to the third order in `b`")
+    yield Step(paper_statement().rhs, Substitute({b: B / d}, name=paper_statement().lhs), "`b = B/d`")
 
 
 def _second() -> Iterator[Step]:
     product = _element(0, 2, 3) * _element(2, 0, 3)
-    yield Step(_element(2, 2, 3) - product / _element(0, 0, 3), reason="degree 0 eliminated: M_22 - M_02 M_20/M_00")
+    yield Step(_element(2, 2, 3) - product / _element(0, 0, 3), reason="degree 0 eliminated: `M_22 - M_02 M_20/M_00`")
     yield Step(
         limit_second(1),
         Apply(_truncated(3).function, name=_SECOND),
-        "the paper's own matrix has no M_22 of this order, hence its negative root",
+        "the paper's own matrix has no `M_22` of this order, hence its negative root",
     )
 
 
@@ -58,10 +60,13 @@ def _mixing() -> Iterator[Step]:
     coupling = _LAMBDA0 / (d + 1) * sp.sqrt((d - 1) * (d + 2) / 2) * B / d
     yield Step(
         coupling / (_LAMBDA0 * (A + B / d) - A * _LAMBDA0 / (d + 1) ** 2),
-        reason="the row of degree 2 without the degrees beyond: T_20 + (T_22 - lambda) tau = 0. T_02 is exact and "
-        "linear in B, lambda = T_00 (G6; eta_2 = eta_0/(d+1), lambda_0 = d eta_0^2), T_22 = A lambda_0/(d+1)^2 + O(B)",
+        reason=(
+            "the row of degree 2 without the degrees beyond: `T_20 + (T_22 - lambda) tau = 0`. `T_02` is exact and "
+            "linear in `B, lambda = T_00` (G6; `eta_2 = eta_0/(d+1), lambda_0 = d eta_0^2`), `T_22` = A "
+            "`lambda_0/(d+1)^2` + `O(B)`"
+        ),
     )
-    yield Step(mixing(), Apply(sp.cancel, name=mixing_statement().lhs), "lambda_0 cancels")
+    yield Step(mixing(), Apply(sp.cancel, name=mixing_statement().lhs), "`lambda_0` cancels")
 
 
 def _limit_mixing() -> Iterator[Step]:
@@ -69,13 +74,15 @@ def _limit_mixing() -> Iterator[Step]:
     row = _element(2, 0, 3) / (_LAMBDA - _element(2, 2, 3))
     yield Step(
         row / sp.sqrt(2),
-        reason="the same row in the limit, b = B/d, in the basis c_l^(-1) T c_l' with c_2/c_0 = 1/sqrt 2; "
-        "degree 4 enters through T_24 v_4, of order b^5",
+        reason=(
+            "the same row in the limit, `b = B/d`, in the basis `c_l^(-1)` T `c_l'` with `c_2/c_0 = 1/sqrt 2`; "
+            "degree 4 enters through `T_24 v_4`, of order `b^5`"
+        ),
     )
     top = (A + b) / (2 * sp.pi) + b**2 / (4 * sp.pi * A)
-    yield Step((row / sp.sqrt(2)).subs(_LAMBDA, top), Substitute({_LAMBDA: top}), "lambda to the second order")
-    yield Step(limit_mixing(3), _truncated(3), "to the third order in b")
-    yield Step(limit_mixing_statement().rhs, Substitute({b: B / d}, name=limit_mixing_statement().lhs), "b = B/d")
+    yield Step((row / sp.sqrt(2)).subs(_LAMBDA, top), Substitute({_LAMBDA: top}), "`lambda` to the second order")
+    yield Step(limit_mixing(3), _truncated(3), "to the third order in `b`")
+    yield Step(limit_mixing_statement().rhs, Substitute({b: B / d}, name=limit_mixing_statement().lhs), "`b = B/d`")
 
 
 _SOURCE = "G7; paper F, Theorem 5.4 and appendix"

@@ -43,9 +43,9 @@ def _in_cosine(expression: sp.Expr) -> sp.Expr:
 
 
 def _kernel() -> Iterator[Step]:
-    yield Step(relu_kernel(), reason="the arc-cosine kernel at covariances q of the two pre-activations (K1)")
+    yield Step(relu_kernel(), reason="the arc-cosine kernel at covariances `q` of the two pre-activations (K1)")
     yield Step(
-        spiked_kernel(), Substitute(covariances(), name=statement().lhs), "w ~ N(0, Gamma/d): q = x^T Gamma x'/d"
+        spiked_kernel(), Substitute(covariances(), name=statement().lhs), "`w ~ N(0, Gamma/d)`: `q = x^T Gamma x'/d`"
     )
 
 
@@ -57,18 +57,18 @@ def _along(kernel: sp.Expr) -> sp.Expr:
 def _first() -> Iterator[Step]:
     kernel = relu_kernel()
     yield Step(kernel, reason="the kernel in the covariances")
-    yield Step(derivative(kernel, 1), Apply(_along), "its derivative in B, along (s^2, s s', s'^2)/d (Price)")
+    yield Step(derivative(kernel, 1), Apply(_along), "its derivative in `B`, along `(s^2, s s', s'^2)/d` (Price)")
     at_zero = derivative(kernel, 1).subs(_AT_ZERO, simultaneous=True)
-    yield Step(at_zero, Substitute(_AT_ZERO), "at B = 0, where rho = cos theta is the correlation")
+    yield Step(at_zero, Substitute(_AT_ZERO), "at `B = 0`, where `rho = cos theta` is the correlation")
     yield Step(_in_cosine(first_order() / (2 * d)), "=", "simplified")
-    yield Step(first_order() / (2 * d), Substitute(_TO_ANGLE, name=_SLOPE), "in the angle: the paper's S/2d")
+    yield Step(first_order() / (2 * d), Substitute(_TO_ANGLE, name=_SLOPE), "in the angle: the paper's `S/2d`")
 
 
 def _second() -> Iterator[Step]:
     kernel = relu_kernel()
-    yield Step(derivative(kernel, 1), reason="the kernel's first derivative in B, by the covariances")
+    yield Step(derivative(kernel, 1), reason="the kernel's first derivative in `B`, by the covariances")
     half = Apply(lambda e: B**2 / 2 * _along(e).subs(_AT_ZERO, simultaneous=True))
-    yield Step(_in_cosine(second_order()), half, "its second (Price again) at B = 0, rho = cos theta, times B^2/2")
+    yield Step(_in_cosine(second_order()), half, "its second (Price again) at `B = 0, rho = cos theta`, times `B^2/2`")
     yield Step(second_order(), Substitute(_TO_ANGLE, name=_T2), "in the angle")
 
 
@@ -78,9 +78,11 @@ def _expansion() -> Iterator[Step]:
     taylor = Apply(lambda e: _to_second_order(e) + _REST)
     plain = kernel.subs(_AT_ZERO, simultaneous=True).subs(A, 1)
     simple = A * plain + _in_cosine(B / (2 * d) * first_order() + second_order()) + _REST
-    yield Step(simple, taylor, "Taylor's formula in B at B = 0 (derivatives by Price), R the rest; rho = cos theta")
     yield Step(
-        plain.subs(_TO_ANGLE, simultaneous=True), Given(define=_K0), "the kernel of A = 1 and B = 0, in the angle"
+        simple, taylor, ("Taylor's formula in `B` at `B = 0` (derivatives by Price), `R` the rest; `rho = cos theta`")
+    )
+    yield Step(
+        plain.subs(_TO_ANGLE, simultaneous=True), Given(define=_K0), "the kernel of `A = 1` and `B = 0`, in the angle"
     )
     yield Step(expansion_statement().rhs, Substitute(_TO_ANGLE, name=expansion_statement().lhs), "in the angle")
 
@@ -94,10 +96,10 @@ def _to_second_order(kernel: sp.Expr) -> sp.Expr:
 def _radius() -> Iterator[Step]:
     exact = covariances()
     yield Step(
-        d**2 * (exact[q11] * exact[q22] - exact[q12] ** 2), reason="the determinant of the two features, times d^2"
+        d**2 * (exact[q11] * exact[q22] - exact[q12] ** 2), reason="the determinant of the two features, times `d^2`"
     )
-    yield Step(determinant(), "=", "the B^2 terms cancel")
-    yield Step(-radius(), Root(B, name=_B0), "k1 has a branch point of power 3/2 where it vanishes")
+    yield Step(determinant(), "=", "the `B^2` terms cancel")
+    yield Step(-radius(), Root(B, name=_B0), "`k1` has a branch point of power 3/2 where it vanishes")
 
 
 def _ratio() -> sp.Expr:
@@ -106,22 +108,24 @@ def _ratio() -> sp.Expr:
 
 def _series() -> Iterator[Step]:
     yield Step(
-        _ratio(), Given(name=_t[k + 1] / _t[k]), "term j + 1 over term j of the series of sqrt(1 + gamma2/gamma1)"
+        _ratio(), Given(name=_t[k + 1] / _t[k]), "term `j + 1` over term `j` of the series of `sqrt(1 + gamma2/gamma1)`"
     )
     yield Step(
         -gamma2 / gamma1,
         Tends(k, sp.oo, name=sp.Limit(_t[k + 1] / _t[k], k, sp.oo)),
-        "so that it diverges for gamma2 > gamma1",
+        "so that it diverges for `gamma2 > gamma1`",
     )
 
 
-_NOTATION = "k_1 is a function of B at given inputs; r = |x|, r' = |x'|, theta their angle, s = w*.x, s' = w*.x'"
+_NOTATION = (
+    "`k_1` is a function of `B` at given inputs; `r = |x|, r' = |x'|, theta` their angle, `s = w*.x, s' = w*.x'`"
+)
 
 DERIVATIONS = (
     Derivation("G4.kernel", "The spiked ReLU kernel", statement, _kernel, "G4; paper F, Section 4", (), _NOTATION),
     Derivation(
         "G5.expansion",
-        "The kernel to second order in B",
+        "The kernel to second order in `B`",
         expansion_statement,
         _expansion,
         "G5; paper F, Theorem 4.2 and Lemma 4.5",
@@ -130,7 +134,7 @@ DERIVATIONS = (
     ),
     Derivation(
         "G5.first",
-        "The kernel's first order in B",
+        "The kernel's first order in `B`",
         lambda: sp.Eq(_SLOPE, first_order() / (2 * d)),
         _first,
         "G5; paper F, Theorem 4.2",
@@ -139,7 +143,7 @@ DERIVATIONS = (
     ),
     Derivation(
         "G5.second",
-        "The kernel's second order in B",
+        "The kernel's second order in `B`",
         lambda: sp.Eq(_T2, second_order()),
         _second,
         "G5; paper F, Lemma 4.5",
@@ -157,7 +161,7 @@ DERIVATIONS = (
     ),
     Derivation(
         "G5.divergence",
-        "The series for |u.w| diverges beyond gamma2 = gamma1",
+        "The series for `|u.w|` diverges beyond `gamma2 = gamma1`",
         lambda: sp.Eq(sp.Limit(_t[k + 1] / _t[k], k, sp.oo), -gamma2 / gamma1, evaluate=False),
         _series,
         "G5; paper F, Theorem 4.2",

@@ -43,8 +43,10 @@ def _law() -> Iterator[Step]:
     """Polar coordinates of w ~ N(0, Gamma/d): the radius is integrated out at fixed t."""
     yield Step(
         sp.Integral(_r ** (d + 1) * sp.exp(-d * _q * _r**2 / 2), (_r, 0, sp.oo)),
-        reason="w = r w', t = w'.w*: |w|^2 = r^2 against the Gaussian density exp(-d q r^2/2), q = t^2/(A+B) + "
-        "(1 - t^2)/A, and the measure r^(d-1) dr",
+        reason=(
+            "`w = r w', t = w'.w*`: `|w|^2 = r^2` against the Gaussian density exp`(-d q r^2/2), q = t^2/(A+B) + (1 "
+            "- t^2)/A`, and the measure `r^(d-1)` dr"
+        ),
     )
     radial = (2 / (d * _q)) ** (d / 2 + 1) * sp.gamma(d / 2 + 1) / 2
     yield Step(radial, "=", "an integral of Euler")
@@ -53,18 +55,18 @@ def _law() -> Iterator[Step]:
     yield Step(
         sphere * density * radial,
         Apply(lambda e: sphere * density * e),
-        "times the measure of the directions at t and the density's constant (d/(2 pi))^(d/2) det(Gamma)^(-1/2)",
+        "times the measure of the directions at `t` and the density's constant `(d/(2 pi))^(d/2) det(Gamma)^(-1/2)`",
     )
     q = t**2 / (A + B) + (1 - t**2) / A
-    yield Step(sphere * density * radial.subs(_q, q), Substitute({_q: q}), "with q in t")
+    yield Step(sphere * density * radial.subs(_q, q), Substitute({_q: q}), "with `q` in `t`")
     law = _integrand()
-    yield Step(law, "=", "the law of t times the mean of |w|^2 at t, c = B/(A+B)")
+    yield Step(law, "=", "the law of `t` times the mean of `|w|^2` at `t, c = B/(A+B)`")
     _, l, l_prime = _ELEMENT.args
     front = exact_spectrum().rhs
     yield Step(
         front,
         Apply(lambda e: _averaged(e, l, l_prime), name=_ELEMENT),
-        "the element is d eta_l eta_l' E_w |w|^2 f f' (Funk-Hecke on both sides of |w|^2, sigma homogeneous)",
+        "the element is `d eta_l eta_l' E_w |w|^2 f f'` (Funk-Hecke on both sides of `|w|^2, sigma` homogeneous)",
     )
 
 
@@ -81,10 +83,14 @@ def _averaged(law: sp.Expr, l: sp.Expr, l_prime: sp.Expr) -> sp.Expr:
 
 def _linear() -> Iterator[Step]:
     front = d * funk_hecke(1) ** 2
-    yield Step(front * _inside(1, 1), reason="d eta_1^2 |w|^2 f_1(t)^2 in the coordinate u of an isotropic direction")
-    yield Step(front * d * (A + B) * u**2, "=", "|w|^2 cancels the denominator of t^2")
     yield Step(
-        aligned(), Apply(_mean, name=_T(0, 1, 1)), "E u^2 = 1/d and eta_1 = 1/(2d): exact in B, no other degree enters"
+        front * _inside(1, 1), reason=("`d eta_1^2 |w|^2 f_1(t)^2` in the coordinate `u` of an isotropic direction")
+    )
+    yield Step(front * d * (A + B) * u**2, "=", "`|w|^2` cancels the denominator of `t^2`")
+    yield Step(
+        aligned(),
+        Apply(_mean, name=_T(0, 1, 1)),
+        ("`E u^2 = 1/d` and `eta_1 = 1/(2d)`: exact in `B`, no other degree enters"),
     )
 
 
@@ -93,20 +99,22 @@ def _orthogonal() -> Iterator[Step]:
     inside = (A + B * u**2) * sp.cancel(associated(1, 1) ** 2).subs(t, warped)
     yield Step(
         d * funk_hecke(1) ** 2 * inside,
-        reason="d eta_1^2 |w|^2 f_{1,1}(t)^2 in the coordinate u of an isotropic direction, f_{1,1} = "
-        "(d/(d-1))^(1/2) (1 - t^2)^(1/2)",
+        reason=(
+            "`d eta_1^2 |w|^2 f_{1,1}(t)^2` in the coordinate `u` of an isotropic direction, `f_{1,1} = "
+            "(d/(d-1))^(1/2) (1 - t^2)^(1/2)`"
+        ),
     )
-    yield Step(A * (1 - u**2) / (4 * (d - 1)), "=", "|w|^2 (1 - t^2) = A (1 - u^2): what lies across w* has no B")
+    yield Step(A * (1 - u**2) / (4 * (d - 1)), "=", "`|w|^2 (1 - t^2) = A (1 - u^2)`: what lies across `w*` has no `B`")
     yield Step(
         orthogonal(),
         Apply(_mean, name=_T(1, 1, 1)),
-        "E u^2 = 1/d: A where k0 has 1, so that the step does affect them",
+        "`E u^2 = 1/d`: A where `k0` has 1, so that the step does affect them",
     )
 
 
 def _constant() -> Iterator[Step]:
-    yield Step(unspiked(0) * _inside(0, 0), reason="d eta_0^2 |w|^2")
-    yield Step(unspiked(0) * (A + B / d), Apply(_mean, name=_T(0, 0, 0)), "E u^2 = 1/d")
+    yield Step(unspiked(0) * _inside(0, 0), reason="`d eta_0^2 |w|^2`")
+    yield Step(unspiked(0) * (A + B / d), Apply(_mean, name=_T(0, 0, 0)), "`E u^2 = 1/d`")
 
 
 def _coupling() -> sp.Expr:
@@ -118,14 +126,14 @@ _COUPLED = _T(0, 0, 2) / (d * sp.Function("eta")(0) * sp.Function("eta")(2))
 
 def _couple() -> Iterator[Step]:
     polynomial = sp.sqrt((d - 1) * (d + 2) / 2) * (d * (A + B) * u**2 - A - B * u**2) / (d - 1)
-    yield Step(_inside(0, 2), reason="|w|^2 f_0 f_2(t), f_2 the normalised second harmonic")
-    yield Step(polynomial, "=", "a polynomial in u")
-    yield Step(_coupling(), Apply(_mean, name=_COUPLED), "exactly linear in B")
+    yield Step(_inside(0, 2), reason="`|w|^2 f_0 f_2(t), f_2` the normalised second harmonic")
+    yield Step(polynomial, "=", "a polynomial in `u`")
+    yield Step(_coupling(), Apply(_mean, name=_COUPLED), "exactly linear in `B`")
 
 
 _NOTATION = (
-    "T(j, l, l') is the element of degrees l and l' in the sector j of the rotations about w*, f(l, j, t) the "
-    "normalised harmonics in it, eta(l) the eigenvalues of K2."
+    "T(`j, l, l'`) is the element of degrees `l` and `l'` in the sector `j` of the rotations about `w*, f(l, j, t)` "
+    "the normalised harmonics in it, `eta(l)` the eigenvalues of K2."
 )
 
 DERIVATIONS = (
@@ -140,7 +148,7 @@ DERIVATIONS = (
     ),
     Derivation(
         "G6.aligned",
-        "The eigenvalue of the function w*.x",
+        "The eigenvalue of the function `w*.x`",
         aligned_statement,
         _linear,
         "G6; paper F, Theorem 5.3",
@@ -149,7 +157,7 @@ DERIVATIONS = (
     ),
     Derivation(
         "G6.orthogonal",
-        "The eigenvalue of the functions v.x, v orthogonal to w*",
+        "The eigenvalue of the functions `v.x, v` orthogonal to `w*`",
         orthogonal_statement,
         _orthogonal,
         "G6; paper F, Theorem 5.3",

@@ -17,18 +17,21 @@ _delta = sp.Symbol("delta", positive=True)
 def _no_spike() -> Iterator[Step]:
     yield Step(
         sp.Eq(1 - lam / kappa, N_ / n * _population / (kappa + _population)),
-        reason="the effective ridge of n samples for the population omega times the identity: 1 - lambda/kappa = df1/n",
+        reason=(
+            "the effective ridge of `n` samples for the population `omega` times the identity: 1 - `lambda/kappa` = "
+            "`df1/n`"
+        ),
     )
     inner = lam * (1 + _delta)
     yield Step(
         sp.Eq(1 - lam / inner, N_ / n * _population / (inner + _population)),
         Substitute({kappa: inner}),
-        "with kappa = lambda (1 + delta), delta what the sample adds to the ridge",
+        "with `kappa = lambda (1 + delta), delta` what the sample adds to the ridge",
     )
     yield Step(
         scalar_fixed_point(_population),
         Apply(lambda e: sp.Eq(e.lhs * (1 + _delta), e.rhs * (1 + _delta))),
-        "times 1 + delta: L1's equation at one node",
+        "times 1 + `delta`: L1's equation at one node",
     )
 
 
@@ -59,19 +62,21 @@ def _second_moment() -> sp.Eq:
 def _features() -> Iterator[Step]:
     yield Step(
         (_m + _D1 * _RT * _g + _D3 * _q / 2 + _z) * (_mT + _gT * _R * _D1 + _qT * _D3 / 2 + _zT),
-        reason="the step adds its spike to the weights: given kappa = u.x/|u| the pre-activation of neuron j is its "
-        "share of the spike times kappa plus r_j.g, g the rest of x. In Hermite polynomials of r_j.g the feature is "
-        "its mean m_j, the slope E[sigma' | kappa] times r_j.g, half of E[sigma'' | kappa] times "
-        "q_j = (r_j.g)^2 - |r_j|^2, and a rest zeta_j, uncorrelated with all; D_1 and D_3 are the diagonal matrices of "
-        "E sigma' and E sigma'', and the features' product is",
+        reason=(
+            "the step adds its spike to the weights: given `kappa = u.x/|u|` the pre-activation of neuron `j` is its "
+            "share of the spike times `kappa` plus `r_j.g, g` the rest of `x`. In Hermite polynomials of `r_j.g` the "
+            "feature is its mean `m_j`, the slope `E[sigma' | kappa]` times `r_j.g`, half of `E`[`sigma''` `|` "
+            "`kappa`] times `q_j = (r_j.g)^2 - |r_j|^2`, and a rest `zeta_j`, uncorrelated with all; `D_1` and `D_3` "
+            "are the diagonal matrices of `E sigma'` and `E sigma''`, and the features' product is"
+        ),
     )
     yield Step(
         _second_moment().rhs,
         Apply(_over_rest, name=S(k1)),
-        "mean over g and zeta given kappa: E q_i q_j = 2 (r_i.r_j)^2, G_2 the matrix of these squares; D_2 = "
-        "Var(sigma | kappa) - D_1^2 |r_j|^2 - D_3^2 |r_j|^4/2 on the diagonal (off it, Gaussian equivalence). G_2 is "
-        "1/d times the product of |r_i|^2 and |r_j|^2, of rank one, but for noise of small operator norm: the length "
-        "of x, which all features share, and which a large multiple of their mean carries along",
+        "mean over `g` and `zeta` given `kappa`: `E q_i q_j = 2 (r_i.r_j)^2, G_2` the matrix of these squares; `D_2 "
+        "= Var(sigma | kappa) - D_1^2 |r_j|^2 - D_3^2 |r_j|^4`/2 on the diagonal (off it, Gaussian equivalence). "
+        "`G_2` is `1/d` times the product of `|r_i|^2` and `|r_j|^2`, of rank one, but for noise of small operator "
+        "norm: the length of `x`, which all features share, and which a large multiple of their mean carries along",
     )
 
 
@@ -110,22 +115,24 @@ def _variation_claim() -> sp.Eq:
 def _variation() -> Iterator[Step]:
     for name, side in ((_b, _c), (_bT, _cT)):
         sums = sp.Add(*(_p[k] * _v[k] * side[k] for k in _NODES))
-        yield Step(sums, Given(define=name), "the mean of c v over the nodes")
+        yield Step(sums, Given(define=name), "the mean of `c v` over the nodes")
     yield Step(
         sp.Add(*(_p[k] * _e[k] * _v[k] for k in _NODES)) - _bT * _Q * _b,
         Given(name=_F),
-        "the free energy, whose derivative at t = 0 is the test risk; e_k = E[y^2 | kappa_k]",
+        "the free energy, whose derivative at `t = 0` is the test risk; `e_k = E[y^2 | kappa_k]`",
     )
     yield Step(
         sp.Add(*(_p[k] * _dv[k] * bracket for k, bracket in zip(_NODES, _brackets(), strict=True))),
         Apply(lambda e: _resolvent_moves(e.diff(_t)), name=_F.diff(_t)),
-        "its derivative, with Q' = -Q M' Q for Q = M^-1",
+        "its derivative, with `Q' = -Q M' Q` for `Q` = M`^-1`",
     )
     for k, bracket in zip(_NODES, _brackets(), strict=True):
         yield Step(
-            bracket, Given(define=_risk[k]), f"the risk of theta = Q b at kappa_{k + 1}: E[(y - features.theta)^2]"
+            bracket,
+            Given(define=_risk[k]),
+            f"the risk of `theta = Q b` at `kappa_{k + 1}`: `E[(y - features.theta)^2]`",
         )
-    yield Step(_variation_claim().rhs, "=", "so t and delta move the free energy by the risk at the nodes")
+    yield Step(_variation_claim().rhs, "=", "so `t` and `delta` move the free energy by the risk at the nodes")
 
 
 def _trace_moves(delta: sp.Expr) -> sp.Expr:
@@ -153,36 +160,36 @@ def _continuum(equation: sp.Eq) -> sp.Eq:
 def _total() -> Iterator[Step]:
     weight = [1 / (1 + d) ** 2 for d in _d]
     sums = [sp.Add(*(_K[k][l] * _p[l] * _V[l] for l in _NODES)) for k in _NODES]
-    yield Step(_tr(_S[0] * _Q) / n, reason="delta at the first node, which moves with Q")
+    yield Step(_tr(_S[0] * _Q) / n, reason="`delta` at the first node, which moves with `Q`")
     moved = -sp.Add(*(_K[0][l] * _p[l] * _dv[l] for l in _NODES))
-    yield Step(moved, Apply(_trace_moves), "its derivative in t, with K_kl = tr(S_k Q S_l Q)/n")
+    yield Step(moved, Apply(_trace_moves), "its derivative in `t`, with `K_kl = tr(S_k Q S_l Q)/n`")
     named = dict(zip(_dv, _V, strict=True))
     yield Step(
         sp.Eq(_V[0], 1 + weight[0] * sums[0]),
         Apply(lambda e: sp.Eq(_V[0], 1 - weight[0] * e.subs(named))),
-        "the derivative V_1 of v_1 = 1/(1 + delta_1) + t; the same holds of V_2",
+        "the derivative `V_1` of `v_1 = 1/(1 + delta_1) + t`; the same holds of `V_2`",
     )
     yield Step(sp.Add(*(_p[k] * _risk[k] * _V[k] for k in _NODES)), Given(), "the test risk, by L1.variation")
     rest = {_risk[k]: _T[k] - sp.Add(*(_K[k][l] * _p[l] * weight[l] * _T[l] for l in _NODES)) for k in _NODES}
     inserted = sp.Add(*(_p[k] * rest[_risk[k]] * _V[k] for k in _NODES))
-    yield Step(inserted, Substitute(rest), "with T_k = R_k + sum over l of K_kl p_l T_l/(1 + delta_l)^2")
+    yield Step(inserted, Substitute(rest), "with `T_k = R_k` + sum over `l` of `K_kl p_l T_l/(1 + delta_l)^2`")
     brackets = [_V[k] - weight[k] * sums[k] for k in _NODES]
     collected = sp.Add(*(_p[k] * _T[k] * bracket for k, bracket in zip(_NODES, brackets, strict=True)))
-    yield Step(collected, "=", "collected by T_k: K is symmetric")
+    yield Step(collected, "=", "collected by `T_k`: `K` is symmetric")
     yield Step(
         sp.Add(*(_p[k] * _T[k] for k in _NODES)),
         Apply(lambda e: e.subs(dict.fromkeys(brackets, 1))),
-        "each bracket is 1, by the equation of V_k: the test risk is the mean of T",
+        "each bracket is 1, by the equation of `V_k`: the test risk is the mean of T",
     )
     solved = _risk[0] + sp.Add(*(_K[0][l] * _p[l] * weight[l] * _T[l] for l in _NODES))
     yield Step(sp.Eq(_T[0], solved), Given(), "and T solves, at the first node,")
-    yield Step(total_risk(), Apply(_continuum), "for any law of kappa: the integral over its density phi")
+    yield Step(total_risk(), Apply(_continuum), "for any law of `kappa`: the integral over its density `phi`")
 
 
 _NOTATION = (
-    "Two nodes kappa_k of weights p_k stand for the law of the spike's coordinate kappa = u.x/|u|; S_k is the second "
-    "moment of the features there (L1.features), c_k = E[y features | kappa_k], v_k = 1/(1 + delta_k) + t, "
-    "delta_k = tr(S_k Q)/n, Q = (lambda + sum of p_k v_k S_k)^(-1)."
+    "Two nodes `kappa_k` of weights `p_k` stand for the law of the spike's coordinate `kappa = u.x/|u|`; `S_k` is "
+    "the second moment of the features there (L1.features), `c_k = E[y features | kappa_k]`, `v_k = 1/(1 + "
+    "delta_k) + t, delta_k = tr(S_k Q)/n, Q` = (`lambda` + sum of `p_k v_k S_k`)`^(-1)`."
 )
 
 DERIVATIONS = (

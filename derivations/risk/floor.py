@@ -28,8 +28,10 @@ def _linear(square: sp.Expr) -> sp.Expr:
 def _criterion() -> Iterator[Step]:
     yield Step(
         _E((_g(z1) - _S(slope * z1)) ** 2),
-        reason="a step of size kappa sqrt N gives features of kappa z1 + z2, z1 = beta.x and z2 a fresh Gaussian; with "
-        "many neurons the read-out can form their mean S(kappa z1), S(y) = E sigma(y + z2): its error",
+        reason=(
+            "a step of size `kappa sqrt N` gives features of `kappa z1 + z2, z1 = beta.x` and `z2` a fresh Gaussian; "
+            "with many neurons the read-out can form their mean `S(kappa z1), S(y) = E sigma(y + z2)`: its error"
+        ),
     )
     yield Step(
         criterion_statement().rhs, Apply(lambda e: e.replace(_E, _linear), name=_TAU), "the square, term by term"
@@ -44,13 +46,13 @@ def _erf() -> Iterator[Step]:
     }
     terms = []
     for what, values in covariances.items():
-        yield Step(_arcsine(), Given(), "E erf(u) erf(v) for Gaussians with covariance q (arcsine kernel)")
+        yield Step(_arcsine(), Given(), "`E erf(u) erf(v)` for Gaussians with covariance `q` (arcsine kernel)")
         terms.append(_arcsine().subs(values, simultaneous=True))
-        yield Step(terms[-1], Substitute(values), f"{what}: the variances and the covariance put in")
-    yield Step(terms[0] - 2 * terms[1] + terms[2], Given(name=_TAU), "tau(kappa), the square expanded")
+        yield Step(terms[-1], Substitute(values), f"`{what}`: the variances and the covariance put in")
+    yield Step(terms[0] - 2 * terms[1] + terms[2], Given(name=_TAU), "`tau(kappa)`, the square expanded")
     yield Step(erf_criterion(), "=", "collected")
     yield Step(
-        0, Substitute({slope: sp.sqrt(3)}), "at kappa = sqrt 3 it vanishes: the step can represent the link exactly"
+        0, Substitute({slope: sp.sqrt(3)}), "at `kappa = sqrt 3` it vanishes: the step can represent the link exactly"
     )
     yield Step(erf_criterion(), Given(), "its slope there")
     yield Step(
@@ -69,6 +71,6 @@ DERIVATIONS = (
         _erf,
         "O4; paper O, Theorem 7 and Corollary 8",
         (),
-        "S(y) = E erf(y + z2); tau(kappa) = E (erf(z1) - S(kappa z1))^2.",
+        "`S(y) = E erf(y + z2)`; `tau(kappa) = E (erf(z1) - S(kappa z1))^2`.",
     ),
 )

@@ -27,13 +27,15 @@ def _second_order_claim() -> sp.Expr:
 def _second_order() -> Iterator[Step]:
     yield Step(
         _spread(),
-        reason="eigenvalues 1 +- epsilon: psi at the critical point of epsilon = 0, where the first variation in alpha "
-        "vanishes, gives the edge to order epsilon^2",
+        reason=(
+            "eigenvalues `1 +- epsilon`: `psi` at the critical point of `epsilon = 0`, where the first variation in "
+            "`alpha` vanishes, gives the edge to order `epsilon^2`"
+        ),
     )
     yield Step(
         _second_order_claim(),
         Apply(lambda e: sp.simplify(e.diff(_EPS, 2).subs(_EPS, 0) / 2), name=_SECOND),
-        "the coefficient of epsilon^2: the edge moves by the factor 1 + variance/sqrt c",
+        "the coefficient of `epsilon^2`: the edge moves by the factor 1 + variance/`sqrt c`",
     )
 
 
@@ -45,6 +47,6 @@ DERIVATIONS = (
         _second_order,
         "R2, R4",
         (),
-        "C_2 is the coefficient of epsilon^2 in the edge.",
+        "`C_2` is the coefficient of `epsilon^2` in the edge.",
     ),
 )

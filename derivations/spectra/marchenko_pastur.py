@@ -21,13 +21,15 @@ _COMPANION = sp.Symbol("m_tilde")
 def _equation() -> Iterator[Step]:
     yield Step(
         sp.Eq(m, -1 / (w * (1 + sigma2 * _COMPANION))),
-        reason="leave one column z_i out: by Schur's complement (S - w)^-1 has the diagonal element -1/(w + w q) with "
-        "q = z_i^T (Z_i Z_i^T/n - w)^-1 z_i/n, Z_i the other columns, which tends to sigma2 times the transform of "
-        "the n x n matrix Z Z^T/n",
+        reason=(
+            "leave one column `z_i` out: by Schur's complement `(S - w)^-1` has the diagonal element -1/(`w + w q`) "
+            "with `q = z_i^T (Z_i Z_i^T/n - w)^-1 z_i/n, Z_i` the other columns, which tends to `sigma2` times the "
+            "transform of the `n x n` matrix `Z Z^T/n`"
+        ),
     )
     values = {_COMPANION: companion(m)}
     there = sp.Eq(m, -1 / (w * (1 + sigma2 * companion(m))))
-    yield Step(there, Substitute(values), "Z Z^T/n has the same eigenvalues, and n - p zeros more")
+    yield Step(there, Substitute(values), "`Z Z^T/n` has the same eigenvalues, and `n - p` zeros more")
     cleared = Apply(lambda e: sp.Eq(sp.expand((e.lhs - e.rhs) * w * (1 + sigma2 * companion(m))), 0))
     yield Step(stieltjes_equation(), cleared, "times the denominator")
 
@@ -37,10 +39,10 @@ def _discriminant() -> sp.Expr:
 
 
 def _edges() -> Iterator[Step]:
-    yield Step(stieltjes_equation(), reason="the Stieltjes transform m of the law at w satisfies")
-    yield Step(_discriminant(), Apply(lambda e: sp.discriminant(e.lhs, m)), "its discriminant in m")
-    yield Step((w - LOWER) * (w - UPPER), "=", "a quadratic in w, written by its roots")
-    yield Step(LOWER, Root(w, name=_LOWER), "m leaves the real line where the discriminant vanishes: the lower edge")
+    yield Step(stieltjes_equation(), reason="the Stieltjes transform `m` of the law at `w` satisfies")
+    yield Step(_discriminant(), Apply(lambda e: sp.discriminant(e.lhs, m)), "its discriminant in `m`")
+    yield Step((w - LOWER) * (w - UPPER), "=", "a quadratic in `w`, written by its roots")
+    yield Step(LOWER, Root(w, name=_LOWER), "`m` leaves the real line where the discriminant vanishes: the lower edge")
     yield Step((w - LOWER) * (w - UPPER), Given(), "the same discriminant")
     yield Step(UPPER, Root(w, name=_UPPER), "the upper edge")
 
@@ -61,18 +63,18 @@ def _density() -> Iterator[Step]:
     yield Step(
         _bulk(),
         Apply(lambda e: e / sp.pi, name=_DENSITY),
-        "Stieltjes inversion: the density is the imaginary part over pi",
+        "Stieltjes inversion: the density is the imaginary part over `pi`",
     )
 
 
 def _atom() -> Iterator[Step]:
-    yield Step(-w * stieltjes(), reason="the mass at zero is the limit of -w m(w) at zero from below")
+    yield Step(-w * stieltjes(), reason="the mass at zero is the limit of `-w m(w)` at zero from below")
     below = (sp.sqrt(_BELOW + LOWER) * sp.sqrt(_BELOW + UPPER) - sigma2 * (1 - c) - _BELOW) / (2 * c * sigma2)
     there = Apply(lambda e: e.subs(w, -_BELOW).replace(sp.sqrt(-_BELOW - UPPER), sp.I * sp.sqrt(_BELOW + UPPER)))
-    yield Step(below, there, "at w = -t: both square roots of negative numbers have argument pi/2")
+    yield Step(below, there, "at `w = -t`: both square roots of negative numbers have argument `pi/2`")
     limit = (sp.Abs(1 - c) - (1 - c)) / (2 * c)
-    yield Step(limit, Tends(_BELOW, 0, name=_MASS), "t tends to zero")
-    yield Step(atom(), "=", "zero for c <= 1, else 1 - 1/c")
+    yield Step(limit, Tends(_BELOW, 0, name=_MASS), "`t` tends to zero")
+    yield Step(atom(), "=", "zero for `c <=` 1, else 1 - `1/c`")
 
 
 _SOURCE = "R1; Marchenko and Pastur 1967; Bai and Silverstein 2010, section 3"

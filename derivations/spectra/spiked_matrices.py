@@ -33,7 +33,7 @@ def _covariance() -> Iterator[Step]:
     secular = sp.Eq(c * m - (1 - c) / w, -1 / ell)
     value = ((1 - c) / w - 1 / ell) / c
     yield Step(
-        secular, reason="an outlier w solves (secular equation of the spiked column): companion transform = -1/ell"
+        secular, reason="an outlier `w` solves (secular equation of the spiked column): companion transform = `-1/ell`"
     )
     yield Step(value, Root(m), "so the transform of the bulk is")
     yield Step(equation, Given(), "which satisfies the quadratic equation, scale 1")
@@ -42,7 +42,7 @@ def _covariance() -> Iterator[Step]:
     for sign, edge in ((1, "upper"), (-1, "lower")):
         at = Substitute({ell: 1 + sign * sp.sqrt(c)})
         yield Step(
-            (1 + sign * sp.sqrt(c)) ** 2, at, f"at the threshold 1 {'+-'[sign < 0]} sqrt c it meets the {edge} edge"
+            (1 + sign * sp.sqrt(c)) ** 2, at, f"at the threshold `1 {'+-'[sign < 0]} sqrt c` it meets the {edge} edge"
         )
         yield Step(COVARIANCE.outlier, Given(), "the outlier again")
     yield Step(
@@ -58,18 +58,18 @@ def _cases(outlier: sp.Expr) -> sp.Expr:
 
 
 def _scores() -> Iterator[Step]:
-    yield Step(COVARIANCE.outlier, reason="along ell the companion resolvent at the outlier is G = 1/ell")
+    yield Step(COVARIANCE.outlier, reason="along `ell` the companion resolvent at the outlier is `G = 1/ell`")
     overlap = dict(COVARIANCE.overlaps)["scores"]
     yield Step(
         overlap,
         Apply(lambda e: sp.simplify(e.diff(ell)), name=_angle("scores")),
-        "the scores' squared overlap G^2/(-G') = d outlier/d ell",
+        "the scores' squared overlap `G^2/(-G') = d` outlier/`d ell`",
     )
     vector = dict(COVARIANCE.overlaps)["vector"]
     yield Step(
         vector,
         Apply(lambda e: ell * e / COVARIANCE.outlier, name=_angle("vector")),
-        "and ell psi'/psi for the population's vector",
+        "and `ell psi'/psi` for the population's vector",
     )
 
 
@@ -86,29 +86,29 @@ def _covariance_upper() -> sp.Expr:
 
 def _wigner() -> Iterator[Step]:
     yield Step(sp.Eq(m**2 + w * m + 1, 0), reason="the semicircle law's transform")
-    yield Step(sp.Eq(1 / zeta**2 - w / zeta + 1, 0), Substitute({m: -1 / zeta}), "at an outlier m = -1/zeta")
+    yield Step(sp.Eq(1 / zeta**2 - w / zeta + 1, 0), Substitute({m: -1 / zeta}), "at an outlier `m = -1/zeta`")
     yield Step(WIGNER.outlier, Root(w, name=_OUTLIER), "solved for its position")
 
 
 def _wigner_overlap() -> Iterator[Step]:
-    yield Step(WIGNER.outlier, reason="along zeta the resolvent at the outlier is G = 1/zeta")
+    yield Step(WIGNER.outlier, reason="along `zeta` the resolvent at the outlier is `G = 1/zeta`")
     overlap = dict(WIGNER.overlaps)["vector"]
     yield Step(
         overlap,
         Apply(lambda e: e.diff(zeta), name=_angle("vector")),
-        "its squared overlap G^2/(-G') = d outlier/d zeta",
+        "its squared overlap `G^2/(-G') = d` outlier/`d zeta`",
     )
 
 
 def _wishart() -> Iterator[Step]:
     equation = stieltjes_equation(c, _ONE)
-    yield Step(equation, reason="the transform of the bulk W, scale 1")
+    yield Step(equation, reason="the transform of the bulk `W`, scale 1")
     at_outlier = sp.Eq(equation.lhs.subs(m, -1 / zeta), 0)
-    yield Step(at_outlier, Substitute({m: -1 / zeta}), "an outlier w of W + zeta v v^T has m(w) = -1/zeta")
+    yield Step(at_outlier, Substitute({m: -1 / zeta}), "an outlier `w` of `W + zeta v v^T` has `m(w) = -1/zeta`")
     yield Step(WISHART.outlier, Root(w), "solved for its position")
     for sign, edge in ((1, "upper"), (-1, "lower")):
         at = Substitute({zeta: c + sign * sp.sqrt(c)})
-        reason = f"at the threshold c {'+-'[sign < 0]} sqrt c, where its slope vanishes, it meets the {edge} edge"
+        reason = f"at the threshold `c {'+-'[sign < 0]} sqrt c`, where its slope vanishes, it meets the {edge} edge"
         yield Step((1 + sign * sp.sqrt(c)) ** 2, at, reason)
         yield Step(WISHART.outlier, Given(), "the outlier again")
     yield Step(
@@ -119,11 +119,11 @@ def _wishart() -> Iterator[Step]:
 
 
 def _wishart_overlap() -> Iterator[Step]:
-    yield Step(WISHART.outlier, reason="along zeta the resolvent at the outlier is G = 1/zeta")
+    yield Step(WISHART.outlier, reason="along `zeta` the resolvent at the outlier is `G = 1/zeta`")
     yield Step(
         dict(WISHART.overlaps)["vector"],
         Apply(lambda e: e.diff(zeta), name=_angle("vector")),
-        "its squared overlap G^2/(-G') = d outlier/d zeta",
+        "its squared overlap `G^2/(-G') = d` outlier/`d zeta`",
     )
 
 
@@ -141,12 +141,15 @@ def _wishart_variance() -> Iterator[Step]:
     minus_g = 1 / (zeta**2 * slope)  # -G' along zeta, as G = 1/zeta
     yield Step(
         2 * (minus_g - 1 / zeta**2) / c,
-        reason="n times the variance of v.R v: v is uniform beside the Haar eigenvectors, and 2 (-G' - G^2)/p, p = c n",
+        reason=(
+            "`n` times the variance of `v.R v`: `v` is uniform beside the Haar eigenvectors, and 2 `(-G' - G^2)/p, p "
+            "= c n`"
+        ),
     )
     yield Step(
         2 * (minus_g - 1 / zeta**2) / c / minus_g**2,
         Apply(lambda e: e / minus_g**2, name=_VARIANCE),
-        "over the squared slope G'",
+        "over the squared slope `G'`",
     )
     yield Step(WISHART.variance, "=", "simplified")
 
@@ -163,13 +166,15 @@ def _variance() -> Iterator[Step]:
     product = sp.diff(1 / _T, _T) / slope * 2 * sp.sqrt(y)
     yield Step(
         total,
-        reason="d times the variance of phi_u phi_v + 2 xi/theta, t = theta^2: uniform u, v give "
-        "Var phi_u = 2 y (-G_d' - G_d^2)/d, Var phi_v likewise over N, Var xi = (-y G_d' - G_d)/N, y = s^2",
+        reason=(
+            "`d` times the variance of `phi_u phi_v + 2 xi/theta, t = theta^2`: uniform `u, v` give `Var phi_u = 2 y "
+            "(-G_d' - G_d^2)/d, Var phi_v` likewise over `N, Var xi = (-y G_d' - G_d)/N, y = s^2`"
+        ),
     )
     yield Step(
         total / product**2,
         Apply(lambda e: e / product**2, name=_VARIANCE),
-        "over the squared slope of phi_u phi_v = 1/t in s",
+        "over the squared slope of `phi_u phi_v = 1/t` in `s`",
     )
     yield Step(RECTANGULAR.variance.subs(theta, sp.sqrt(_T)), "=", "simplified")
 

@@ -29,7 +29,7 @@ def _products() -> Iterator[Step]:
         yield Step(
             spread * E(function.diff(q)),
             Given(define=E(zeta * function), kind="Stein"),
-            "q = mu1* z + s zeta, zeta independent of z and y: integration by parts in zeta",
+            "`q = mu1* z + s zeta, zeta` independent of `z` and `y`: integration by parts in `zeta`",
         )
     memory = E(F.diff(q)) * E(s.y * H) + E(H.diff(q)) * E(s.y * F)
     across = E(zeta * F) * E(zeta * H)
@@ -37,13 +37,13 @@ def _products() -> Iterator[Step]:
     yield Step(
         E(s.z * F) * E(s.z * H) + across + rest,
         Given(),
-        "b_i.b_k is the mean over pairs of samples of (x.x') F_i F_k': of two different ones the means of x F along "
-        "beta and along the rest of u; of a sample with itself |x|^2/n = d/n; and with a reused batch (iota = 1) the "
-        "memory term of T3.memory, averaged over both samples",
+        "`b_i.b_k` is the mean over pairs of samples of `(x.x') F_i F_k'`: of two different ones the means of `x` F "
+        "along `beta` and along the rest of `u`; of a sample with itself `|x|^2/n = d/n`; and with a reused batch "
+        "(`iota = 1`) the memory term of T3.memory, averaged over both samples",
     )
     inserted = E(s.z * F) * E(s.z * H) + spread**2 * E(F.diff(q)) * E(H.diff(q)) + rest
     yield Step(inserted, "=", "with Stein's formula for both")
-    yield Step(limits().rhs, Substitute({s.d: s.n / s.alpha}, name=limits().lhs), "n/d = alpha")
+    yield Step(limits().rhs, Substitute({s.d: s.n / s.alpha}, name=limits().lhs), "`n/d = alpha`")
 
 
 def _memory_pair() -> sp.Expr:
@@ -55,15 +55,18 @@ def _memory() -> Iterator[Step]:
     product = g * (F_i + _dF_i * g * _y_m / s.n) * (F_k + _dF_k * g * y_i / s.n)
     yield Step(
         product,
-        reason="The product b_i.b_k is a sum over pairs of (x_i.x_m) F_i(y_i, q_i) F_k(y_m, q_m); with a reused batch "
-        "sample m sits in q_i = x_i.u with the weight (x_i.x_m) y_m/n, and i in q_m: leave both out, to first order",
+        reason=(
+            "The product `b_i.b_k` is a sum over pairs of `(x_i.x_m) F_i(y_i, q_i) F_k`(`y_m, q_m`); with a reused "
+            "batch sample `m` sits in `q_i = x_i.u` with the weight `(x_i.x_m) y_m/n`, and `i` in `q_m`: leave both "
+            "out, to first order"
+        ),
     )
     averaged = s.d * (_dF_i * _y_m * F_k + _dF_k * y_i * F_i) / s.n
-    yield Step(averaged, Apply(mean_over(g, s.d)), "g = x_i.x_m is centred, of variance d; odd powers vanish")
+    yield Step(averaged, Apply(mean_over(g, s.d)), "`g = x_i.x_m` is centred, of variance `d`; odd powers vanish")
     yield Step(
         _memory_pair(),
         Substitute({s.d: s.n / s.alpha}, name=_MEMORY),
-        "n/d = alpha: of order one, so it stays in the limit",
+        "`n/d = alpha`: of order one, so it stays in the limit",
     )
 
 
@@ -78,32 +81,34 @@ def _signal() -> Iterator[Step]:
     p = g1 * s.z + spread * zeta + s.y / s.alpha
     yield Step(
         s.z * s.y * p,
-        reason="The overlap beta.b_1 = (1/n) sum z_i y_i p_i, p = x.u with x.u = mu1* z + s zeta + y/alpha: leaving "
-        "the sample out of u makes zeta independent of it, and its own term is |x|^2 y/n = y/alpha",
+        reason=(
+            "The overlap `beta.b_1 = (1/n)` sum `z_i y_i p_i, p = x.u` with `x.u = mu1* z + s zeta + y/alpha`: "
+            "leaving the sample out of `u` makes `zeta` independent of it, and its own term is `|x|^2 y/n = y/alpha`"
+        ),
     )
-    yield Step(s.z * y * p.subs(s.y, y), Substitute({s.y: y}), "y = g(z) + xi, xi the noise; mu1* = g1")
+    yield Step(s.z * y * p.subs(s.y, y), Substitute({s.y: y}), "`y = g(z) + xi, xi` the noise; `mu1* = g1`")
     without = mean_over(zeta)(s.z * y * p.subs(s.y, y))
-    yield Step(without, Apply(mean_over(zeta)), "mean over zeta")
+    yield Step(without, Apply(mean_over(zeta)), "mean over `zeta`")
     quiet = mean_over(s.xi, noise2)(without)
     yield Step(quiet, Apply(mean_over(s.xi, noise2)), "mean over the noise")
-    yield Step(_cubic_signal(), Apply(mean_over(s.z), name=_SIGNAL), "mean over z")
+    yield Step(_cubic_signal(), Apply(mean_over(s.z), name=_SIGNAL), "mean over `z`")
 
 
 def _orthogonal() -> Iterator[Step]:
     """|u|^2 from leaving one sample out."""
     along, across = sp.symbols("along across", nonnegative=True)
-    yield Step(s.mu1_star**2, Given(define=along), "u = (1/n) X^T y: (beta.u)^2 tends to (E z y)^2 = mu1*^2")
+    yield Step(s.mu1_star**2, Given(define=along), "`u = (1/n) X^T y`: `(beta.u)^2` tends to `(E z y)^2 = mu1*^2`")
     yield Step(
         (s.d - 1) * s.m2 / s.n,
         Given(define=across),
-        "each of the d - 1 coordinates across beta is a mean of n independent terms of variance E y^2",
+        "each of the `d - 1` coordinates across `beta` is a mean of `n` independent terms of variance `E y^2`",
     )
-    yield Step(along + across, Given(), "the squared length of u")
-    yield Step(s.mu1_star**2 + (s.d - 1) * s.m2 / (s.alpha * s.d), Substitute({s.n: s.alpha * s.d}), "n = alpha d")
+    yield Step(along + across, Given(), "the squared length of `u`")
+    yield Step(s.mu1_star**2 + (s.d - 1) * s.m2 / (s.alpha * s.d), Substitute({s.n: s.alpha * s.d}), "`n = alpha d`")
     yield Step(
         length2(),
         Apply(lambda e: sp.limit(e.subs({along: s.mu1_star**2}), s.d, sp.oo), name=_NORM2),
-        "d tends to infinity",
+        "`d` tends to infinity",
     )
 
 
@@ -115,11 +120,11 @@ def length2() -> sp.Expr:
 DERIVATIONS = (
     Derivation("T3.products", "The products of the second step's directions", limits, _products, "T3"),
     Derivation(
-        "T3.length", "The length of the gradient's direction u", lambda: sp.Eq(_NORM2, length2()), _orthogonal, "T3"
+        "T3.length", "The length of the gradient's direction `u`", lambda: sp.Eq(_NORM2, length2()), _orthogonal, "T3"
     ),
     Derivation(
         "T3.signal",
-        "Alignment of b_1 with beta, reused batch, cubic link",
+        "Alignment of `b_1` with `beta`, reused batch, cubic link",
         lambda: sp.Eq(_SIGNAL, _cubic_signal()),
         _signal,
         "T3",

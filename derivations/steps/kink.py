@@ -33,31 +33,31 @@ def _kink(closed: bool) -> Iterator[Step]:
     down = sp.Max(-below, 0) - sp.Max(above, 0)
     yield Step(
         up,
-        reason="t > 0: mass J phi(b) t (P_l)_+ crosses the kink from below, J phi(b) t (P_r)_- from above",
+        reason="`t >` 0: mass `J phi(b) t (P_l)_+` crosses the kink from below, `J phi(b) t (P_r)_-` from above",
     )
     yield Step(
         (up + down) / 2,
         Apply(lambda e: (e + e.subs({below: -below, above: -above}, simultaneous=True)) / 2),
-        "t < 0 mirrors P; the part even in t is what multiplies |t|, hence a|a|",
+        "`t <` 0 mirrors `P`; the part even in `t` is what multiplies `|t|`, hence `a|a|`",
     )
-    yield Step((sp.Abs(below) - sp.Abs(above)) / 2, "=", "positive parts of P and -P add up to |P|")
+    yield Step((sp.Abs(below) - sp.Abs(above)) / 2, "=", "positive parts of `P` and `-P` add up to `|P|`")
     shift = s.mu1 * s.q + s.e * at + s.xi
     values = {below: shift + left * s.y / s.alpha, above: shift + right * s.y / s.alpha}
     moved = (sp.Abs(values[below]) - sp.Abs(values[above])) / 2
-    yield Step(moved, Substitute(values), "the own term enters through the one-sided derivatives l and r")
+    yield Step(moved, Substitute(values), "the own term enters through the one-sided derivatives `l` and `r`")
     front = s.y * (right - left) * normal_density(at)
     if not closed:
         yield Step(
             kink_statement().rhs,
             Apply(lambda e: front * e.replace(sp.Abs, lambda u: sp.Function("E")(sp.Abs(u))), name=_FURTHER),
-            "mean over xi; times the label, the height of the jump and the density of G there",
+            "mean over `xi`; times the label, the height of the jump and the density of `G` there",
         )
         return
-    yield Step(_over_xi(moved), Apply(_over_xi), "mean over xi ~ N(0, v)")
+    yield Step(_over_xi(moved), Apply(_over_xi), "mean over `xi ~ N(0, v)`")
     yield Step(
         _jump_claim(),
         Apply(lambda e: front * e, name=_FURTHER),
-        "times the label, the height of the jump and the density of G there",
+        "times the label, the height of the jump and the density of `G` there",
     )
 
 
@@ -66,14 +66,14 @@ def _own_square() -> Iterator[Step]:
     below, above = sp.symbols("P_l P_r", real=True)
     up = sp.Max(below, 0) - sp.Max(-above, 0)
     down = sp.Max(-below, 0) - sp.Max(above, 0)
-    yield Step((up - down) / 2, Given(), "the part odd in t is what multiplies t, hence a^2")
-    yield Step((below + above) / 2, "=", "positive parts of P minus those of -P give P")
+    yield Step((up - down) / 2, Given(), "the part odd in `t` is what multiplies `t`, hence `a^2`")
+    yield Step((below + above) / 2, "=", "positive parts of `P` minus those of `-P` give `P`")
     shift = s.mu1 * s.q + s.e * at
     values = {below: shift + left * s.y / s.alpha, above: shift + right * s.y / s.alpha}
     yield Step(
         _square_claim(),
         Substitute(values, name=_SQUARE),
-        "linear in xi, whose mean is zero: the own term counts with (l + r)/2",
+        "linear in `xi`, whose mean is zero: the own term counts with (`l + r`)/2",
     )
 
 
@@ -83,12 +83,15 @@ def _square_claim() -> sp.Expr:
     return s.mu1 * s.q + s.e * at + (left + right) * s.y / (2 * s.alpha)
 
 
-_KINK = "sigma' jumps by J = r - l at b; P_l and P_r are the movement P on its two sides, phi the Gaussian density."
+_KINK = (
+    "`sigma'` jumps by `J = r - l` at `b`; `P_l` and `P_r` are the movement `P` on its two sides, `phi` the Gaussian "
+    "density."
+)
 
 
 DERIVATIONS = (
     Derivation(
-        "T6.further", "The further left vector a|a| of a kink", kink_statement, lambda: _kink(False), "T6", (), _KINK
+        "T6.further", "The further left vector `a|a|` of a kink", kink_statement, lambda: _kink(False), "T6", (), _KINK
     ),
     Derivation(
         "T6.closed",
@@ -101,11 +104,12 @@ DERIVATIONS = (
     ),
     Derivation(
         "T6.square",
-        "What a kink adds to the left vector a^2",
+        "What a kink adds to the left vector `a^2`",
         lambda: sp.Eq(_SQUARE, _square_claim()),
         _own_square,
         "T6",
         (),
-        "f_square is the function per J phi(b) and label; P_l and P_r are the movement left and right of the kink.",
+        "`f_square` is the function per `J phi(b)` and label; `P_l` and `P_r` are the movement left and right of the "
+        "kink.",
     ),
 )

@@ -49,20 +49,21 @@ def _reading() -> Iterator[Step]:
     yield Step(
         series,
         Given(define=moved, kind="expansion"),
-        "Taylor's series: the first step moves the pre-activation of neuron j from G to G + t P, t = eta1 a_j",
+        "Taylor's series: the first step moves the pre-activation of neuron `j` from `G` to `G + t P, t = eta1 a_j`",
     )
-    yield Step(moved, Given(), "the second gradient of neuron j has the factor")
-    yield Step(slope * P**s.k / sp.factorial(s.k), Apply(_coefficient), "the coefficient of t^k in the series")
+    yield Step(moved, Given(), "the second gradient of neuron `j` has the factor")
+    yield Step(slope * P**s.k / sp.factorial(s.k), Apply(_coefficient), "the coefficient of `t^k` in the series")
     parts = s.mu1 * s.q + s.e * s.G + s.iota * s.y / s.alpha * sigma(s.G).diff(s.G) + s.xi
     yield Step(
         slope * parts**s.k / sp.factorial(s.k),
         Substitute({P: parts}),
-        "P: the gradient's mean direction, the mean of the link, the sample's own term (reused batch) and the rest xi",
+        "`P`: the gradient's mean direction, the mean of the link, the sample's own term (reused batch) and the rest "
+        "`xi`",
     )
     yield Step(
         full_reading().rhs,
         Apply(lambda e: s.y / sp.factorial(s.k) * E(sp.factorial(s.k) * e), name=full_reading().lhs),
-        "mean over G and xi, times the label of the sample",
+        "mean over `G` and `xi`, times the label of the sample",
     )
 
 
@@ -75,26 +76,26 @@ def _cubic(k: int) -> Iterator[Step]:
     variance = sp.expand(_mean(SLOPE**2) - _mean(SLOPE) ** 2)
     e = s.mu0_star * _mean(sp.diff(SLOPE, s.z))
     parts = _mean(SLOPE) * s.q + e * s.G + s.y / s.alpha * slope_at + s.xi
-    yield Step(SLOPE, reason="sigma = c1 He_1 + c2 He_2 + c3 He_3 has the derivative")
+    yield Step(SLOPE, reason="`sigma = c1 He_1 + c2 He_2 + c3 He_3` has the derivative")
     yield Step(
         sp.expand(SLOPE.subs(s.z, s.G + t * P)),
         Substitute({s.z: s.G + t * P}),
-        "the first step moves the pre-activation of neuron j from G to G + t P, t = eta1 a_j",
+        "the first step moves the pre-activation of neuron `j` from `G` to `G + t P, t = eta1 a_j`",
     )
     pushed = sp.expand(SLOPE.subs(s.z, s.G + t * P)).coeff(t, k)
-    yield Step(pushed, Apply(lambda x: sp.expand(x).coeff(t, k)), f"the coefficient of t^{k}")
+    yield Step(pushed, Apply(lambda x: sp.expand(x).coeff(t, k)), f"the coefficient of `t^{k}`")
     yield Step(
         pushed.subs(P, parts),
         Substitute({P: parts}),
-        "P: the gradient's mean direction, the mean of the link, the sample's own term and the rest xi",
+        "`P`: the gradient's mean direction, the mean of the link, the sample's own term and the rest `xi`",
     )
     averaged = mean_over(s.xi, s.m2 * variance / s.alpha)(pushed.subs(P, parts))
     yield Step(
         averaged,
         Apply(mean_over(s.xi, s.m2 * variance / s.alpha)),
-        "mean over xi, of variance E y^2 Var(sigma')/alpha: a sum over the other samples",
+        "mean over `xi`, of variance `E y^2 Var(sigma')/alpha`: a sum over the other samples",
     )
-    yield Step(sp.expand(mean_over(s.G)(averaged)), Apply(mean_over(s.G)), "Hermite mean over G")
+    yield Step(sp.expand(mean_over(s.G)(averaged)), Apply(mean_over(s.G)), "Hermite mean over `G`")
     yield Step(
         _cubic_spike(k), Apply(lambda x: sp.expand(s.y * x), name=_spike_name(k)), "times the label of the sample"
     )
@@ -104,7 +105,7 @@ def _spike_name(k: int) -> sp.Expr:
     return sp.Function(f"F_{k}")(s.y, s.q)
 
 
-_NOTATION = "t = eta1 a_j, G ~ N(0, 1), q = x.u without the sample's own term"
+_NOTATION = "`t = eta1 a_j, G ~ N(0, 1), q = x.u` without the sample's own term"
 
 
 DERIVATIONS = (

@@ -21,7 +21,7 @@ def _direction() -> Iterator[Step]:
     yield Step(
         _c[2] * sp.Integral((mu1 * sf.t + sp.sqrt(v) * z) ** 2 * _density, (z, -sp.oo, sp.oo)),
         Given(name=sf.direction_statement().lhs),
-        "the coefficient of (eta a_j)^2: E[sigma''(h)]/2 = c_2 times E_xi (mu1 t + xi)^2, xi = sqrt(v) z what "
+        "the coefficient of `(eta a_j)^2`: `E[sigma''(h)]/2 = c_2` times `E_xi (mu1 t + xi)^2, xi = sqrt(v) z` what "
         "the rest of the step adds to this pre-activation",
     )
     yield Step(
@@ -34,20 +34,20 @@ def _direction() -> Iterator[Step]:
 def _drop() -> Iterator[Step]:
     b, M1 = sf.b, sf.M1
     r = 1 + v / (mu1**2 * b**2)
-    yield Step(mu1**2 * (b * _s) ** 2 + v, reason="the second left direction, at t = b s")
-    yield Step(mu1**2 * b**2 * ((_s**2 - 1) + r), "=", "in Hermite polynomials of s")
+    yield Step(mu1**2 * (b * _s) ** 2 + v, reason="the second left direction, at `t = b s`")
+    yield Step(mu1**2 * b**2 * ((_s**2 - 1) + r), "=", "in Hermite polynomials of `s`")
     square = sp.Integral((mu1**2 * b**2 * ((z**2 - 1) + r)) ** 2 * _density, (z, -sp.oo, sp.oo))
     norm = (mu1**2 * b**2) ** 2 * (2 + r**2)
-    yield Step(square, Given(), "its norm: weighed by R_0 every component but the linear one counts M_1 times")
-    yield Step(norm, "=", "2 from He_2, r^2 from the constant")
+    yield Step(square, Given(), "its norm: weighed by `R_0` every component but the linear one counts `M_1` times")
+    yield Step(norm, "=", "2 from `He_2, r^2` from the constant")
     rho = _star[1] / b
     projection = 2 * mu1**2 * b**2 * _star[2] * rho**2 * M1
     projected, weight = sp.symbols("q_2 w_2", positive=True)
     yield Step(
         lam * projected**2 / (weight * M1),
         Given(),
-        "Delta_2 - Delta_1 = lam (p_2.R_0 y)^2/(p_2.R_0 p_2), q_2 = p_2.R_0 y and w_2 M_1 = p_2.R_0 p_2: the "
-        "label's He_2 component along s is c*_2 rho^2, rho = c*_1/b, and p_1 is orthogonal by parity",
+        "`Delta_2 - Delta_1 = lam (p_2.R_0 y)^2/(p_2.R_0 p_2), q_2 = p_2.R_0 y` and `w_2 M_1 = p_2.R_0 p_2`: the "
+        "label's `He_2` component along `s` is `c*_2 rho^2, rho = c*_1/b`, and `p_1` is orthogonal by parity",
     )
     values = Substitute({projected: projection, weight: norm}, name=sf.drop_statement().lhs)
     yield Step(sf.drop_statement().rhs, values, "with both")
@@ -86,8 +86,8 @@ def _step() -> Iterator[Step]:
 
 _SOURCE = "M1, M2; paper M, Theorems 3.3, 4.4 and 4.5 (reading full derived here)"
 _NOTATION = (
-    "t = x.u, b = |u|, v = E y^2 Var(sigma')/alpha, R_0 = (F_0 F_0^T + lam n)^-1, M_1 = tr R_0; c_k and c*_k are the "
-    "probabilist coefficients of the activation and the link."
+    "`t = x.u, b = |u|, v = E y^2 Var(sigma')/alpha, R_0 = (F_0 F_0^T + lam n)^-1, M_1 = tr R_0`; `c_k` and `c*_k` "
+    "are the probabilist coefficients of the activation and the link."
 )
 
 DERIVATIONS = (

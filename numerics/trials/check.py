@@ -28,6 +28,7 @@ from bulkedge.numerics.trials.estimate import Estimate
 from bulkedge.numerics.trials.runner import Request, Runner, Trial
 from bulkedge.theory.numbers.enclosure import Enclosure
 from bulkedge.theory.numbers.errors import InputError
+from bulkedge.theory.numbers.marked import read_marks
 
 Prediction = Callable[[], float | Enclosure]
 
@@ -257,6 +258,7 @@ class Control:
     def __post_init__(self) -> None:
         if not callable(self.predict):
             raise _unusable("predict", self.predict, "give a function without arguments, lambda: 1")
+        read_marks(self, "mistake")
 
 
 @dataclass(frozen=True)
@@ -284,6 +286,7 @@ class Check:
             raise _unusable("control", self.control, "give a Control, a wrong prediction and what is wrong with it")
         if isinstance(self.resolution, str | bool) or not 0 < self.resolution < math.inf:
             raise _unusable("resolution", self.resolution, "give the smallest error that matters, a positive number")
+        read_marks(self, "claim", "source")
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Predictions may be lambdas, which pickle refuses; cloudpickle takes them along, so that results can be kept.

@@ -51,10 +51,11 @@ STATEMENTS = (
         title="Alignment of a step with momentum and weight decay",
         formula=alignment,
         assumptions=(
-            "W1 = (1 - w) W0 + eta g, g = sum_k (1 - gamma) gamma^k G_k, G_k gradients of fresh batches of n1 at W0",
-            "W0 d x N with iid N(0, 1/d) entries, N/d = psi, n1/d = alpha, |a| = 1, eta of order one",
-            "t = eta |mu1| |u|/(1 - w), |u|^2 = mu1*^2 + E y^2 (1 - gamma)/((1 + gamma) alpha), t^4 > psi",
-            "the outlier: (1 - w) ((1 + t^2)(psi + t^2))^(1/2)/t",
+            "`W1 = (1 - w) W0 + eta g, g = sum_k (1 - gamma) gamma^k G_k, G_k` gradients of fresh batches of `n1` at "
+            "`W0`",
+            "`W0 d x N` with iid `N(0, 1/d)` entries, `N/d = psi, n1/d = alpha, |a| = 1, eta` of order one",
+            "`t = eta |mu1| |u|/(1 - w), |u|^2 = mu1*^2 + E y^2 (1 - gamma)/((1 + gamma) alpha), t^4 > psi`",
+            "the outlier: `(1 - w) ((1 + t^2)(psi + t^2))^(1/2)/t`",
         ),
         sources=("derived here, from O1 and O2",),
         status="derived",

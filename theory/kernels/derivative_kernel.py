@@ -70,8 +70,9 @@ STATEMENTS = (
         title="Derivative kernels, the tangent kernel and the conjugate kernel",
         formula=tangent_statement,
         assumptions=(
-            "f(x) = N^(-1/2) sum_j a_j sigma(w_j.x), Var a_j = v_a, w_j ~ N(0, v_w I); paper O: v_a = 1/N, v_w = 1/d",
-            "kappa_1 = E[sigma'(u) sigma'(v)] = d kappa/d q12 (Price), distributional where sigma jumps",
+            "`f(x) = N^(-1/2) sum_j a_j sigma(w_j.x), Var a_j = v_a, w_j ~ N(0, v_w I)`; paper O: `v_a = 1/N, v_w = "
+            "1/d`",
+            "`kappa_1 = E[sigma'(u) sigma'(v)] = d kappa/d q12` (Price), distributional where `sigma` jumps",
         ),
         sources=("O, proposition 1 (conjugate and tangent kernels)", "Price 1958"),
     ),

@@ -351,12 +351,12 @@ STATEMENTS = (
         title="Dual kernels: closed forms, series, tail, and the expansion at correlation one",
         formula=series_statement,
         assumptions=(
-            "z1, z2 ~ N(0, 1) with correlation rho in [-1, 1]; sigma in L2 of the Gaussian",
-            "tail after degree K at most |rho|^(K+1) (E sigma^2 - sum_{k<=K} c_k^2)",
-            "unequal variances: rho = q12/sqrt(q11 q22) and the coefficients of sigma(sqrt(q) z)",
+            "`z1, z2 ~ N`(0, 1) with correlation `rho` in [-1, 1]; `sigma` in L2 of the Gaussian",
+            "tail after degree `K` at most `|rho|^(K+1) (E sigma^2 - sum_{k<=K} c_k^2)`",
+            "unequal variances: `rho = q12/sqrt(q11 q22)` and the coefficients of `sigma(sqrt(q) z)`",
         ),
         sources=(
-            "P11: Cho and Saul 2009 (arc-cosine kernels; their k_p is twice the expectation)",
+            "P11: Cho and Saul 2009 (arc-cosine kernels; their `k_p` is twice the expectation)",
             "Daniely et al. 2016",
         ),
         figure="K.kernels",

@@ -81,15 +81,16 @@ STATEMENTS = (
         title="The learning curve of the spiked kernel and of its random features",
         formula=curve_statement,
         assumptions=(
-            "lambda = kappa (n - D_1), kappa = gamma (1 - D_1/m); D_1 = sum lambda_i/(lambda_i + gamma), D_2 that of "
-            "squares",
-            "b = sum c_i^2 (gamma/(lambda_i + gamma) - kappa lambda_i/(lambda_i + gamma)^2 m/(m - D_2)); spectrum: G6",
-            "U: the target's distance from the kernel's closure, G8's floor for Figure 1b",
-            "exact for Gaussian features as n grows; functions of t = w*.x are none: first finite-size term (1/n) sum "
-            "s_i^2 (E rho^2 Psi_i^2 - E rho^2)/(1 - D_2/n), s_i the shares, rho the residual (10 per cent at n = 30, 1 "
-            "at n = 200)",
-            "a network after one step: G2's kernel, its spike along u; its linear part is split by cos^2(u, w*), so "
-            "that its risk stays above that of the batch-averaged k1 at every width",
+            "`lambda = kappa (n - D_1), kappa = gamma (1 - D_1/m)`; `D_1` = sum `lambda_i/(lambda_i + gamma), D_2` "
+            "that of squares",
+            "`b` = sum `c_i^2 (gamma/(lambda_i + gamma) - kappa lambda_i/(lambda_i + gamma)^2 m/(m - D_2))`; "
+            "spectrum: G6",
+            "`U`: the target's distance from the kernel's closure, G8's floor for Figure 1b",
+            "exact for Gaussian features as `n` grows; functions of `t = w*.x` are none: first finite-size term "
+            "`(1/n) sum s_i^2 (E rho^2 Psi_i^2 - E rho^2)/(1 - D_2/n), s_i` the shares, `rho` the residual (10 per "
+            "cent at `n = 30`, 1 at `n = 200`)",
+            "a network after one step: G2's kernel, its spike along `u`; its linear part is split by `cos^2(u, w*)`, "
+            "so that its risk stays above that of the batch-averaged `k1` at every width",
         ),
         sources=("F, Figure 1b (no prediction there)", "derived here from O3's equivalent given the features"),
         status="conjectured",

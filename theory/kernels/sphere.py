@@ -395,14 +395,15 @@ def second_moment(f: Nonlinearity, dimension: int, radius: sp.Rational = sp.S.On
 STATEMENTS = (
     Statement(
         id="K2",
-        title="Eigenvalues on the sphere (Funk-Hecke), ReLU^p in closed form",
+        title="Eigenvalues on the sphere (Funk-Hecke), ReLU`^p` in closed form",
         formula=relu_statement,
         assumptions=(
-            "weight uniform on the unit sphere of R^d, d >= 2; points on the unit sphere",
-            "eta_l = E[sigma(t) P_l(t)], P_l(1) = 1; eigenvalue eta_l^2, multiplicity C(l+d-1, l) - C(l+d-3, l-2)",
-            "zero for l - p even and positive",
+            "weight uniform on the unit sphere of `R^d, d >=` 2; points on the unit sphere",
+            "`eta_l = E[sigma(t) P_l(t)], P_l`(1) = 1; eigenvalue `eta_l^2`, multiplicity `C(l+d-1, l) - C(l+d-3, "
+            "l-2)`",
+            "zero for `l - p` even and positive",
         ),
-        sources=("F, lemma 5.1", "P11: Bach 2017, appendix D"),
+        sources=("F, lemma 5.1", "P11: Bach 2017, appendix `D`"),
         figure="K.decay",
     ),
 )

@@ -239,8 +239,8 @@ STATEMENTS = (
         formula=paper_statement,
         assumptions=(
             "ReLU",
-            "d -> infinity with B/d small (tau: any d, to the first order in B; tau_infty: its limit)",
-            "tau = <Psi, Y2>/<Psi, Y0>, the mixing of degrees 0 and 2 in the top eigenfunction",
+            "`d ->` infinity with `B/d` small (`tau`: any `d`, to the first order in `B`; `tau_infty`: its limit)",
+            "`tau = <Psi`, Y2`>/<Psi`, Y0`>`, the mixing of degrees 0 and 2 in the top eigenfunction",
         ),
         sources=("F, Theorem 5.4", "F, Appendix"),
         status="derived",
@@ -248,10 +248,10 @@ STATEMENTS = (
         beside=(mixing_statement, limit_mixing_statement),
         errata=(
             Erratum(
-                "the second root is A lambda_2 + O(B^2/d^3)",
-                "the paper's own two-by-two matrix makes it negative at order (B/d)^2, which a positive operator does "
-                "not allow; with the second-order terms it is positive and of order (B/d)^2",
-                "lambda_2 ((A+B)^2/A)(1 - 7 B/(Ad) + (109/2)(B/(Ad))^2 - ...)",
+                "the second root is A `lambda_2` + `O(B^2/d^3)`",
+                "the paper's own two-by-two matrix makes it negative at order `(B/d)^2`, which a positive operator "
+                "does not allow; with the second-order terms it is positive and of order `(B/d)^2`",
+                "`lambda_2 ((A+B)^2/A)`(1 - `7 B`/(Ad) + (109/2)(`B`/(Ad))`^2` - ...)",
                 ("G7.second_root", "G7.seven", "G6.second"),
             ),
         ),

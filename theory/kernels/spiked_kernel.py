@@ -171,35 +171,36 @@ STATEMENTS = (
         id="G4",
         title="The kernel of spiked features, and its distance from the average over batches",
         formula=statement,
-        assumptions=("weights N(0, Gamma/d)", "here ReLU; for any closed kernel by the same substitution"),
+        assumptions=("weights `N(0, Gamma/d)`", "here ReLU; for any closed kernel by the same substitution"),
         sources=("F, Theorem 3.1", "F, Section 4"),
         errata=(
             Erratum(
-                "|T1* - T1|_HS = O(eta^4 ln^3 d/d^5)",
-                "a generic activation has (eta/d)^4 (erf at zeta = 3/4: exponent -1, not -2); for a homogeneous one "
-                "the batch noise is a scale mixture that cancels to this order",
-                "Theta((eta/d)^4) in general, max(eta^4/d^5, (eta/d)^6) for a positively homogeneous sigma; as printed "
-                "for ReLU at zeta = 1/2 only",
+                "`|`T1* - T1`|_HS` = O(`eta^4` ln`^3 d/d^5`)",
+                "a generic activation has `(eta/d)^4` (erf at `zeta = 3/4`: exponent -1, not -2); for a homogeneous "
+                "one the batch noise is a scale mixture that cancels to this order",
+                "`Theta((eta/d)^4)` in general, max(`eta^4/d^5, (eta/d)^6`) for a positively homogeneous `sigma`; as "
+                "printed for ReLU at `zeta = 1/2` only",
                 ("G4.generic", "G4.homogeneous", "G4.half"),
             ),
         ),
     ),
     Statement(
         id="G5",
-        title="Expansion of the spiked kernel in B (ReLU: first and second order)",
+        title="Expansion of the spiked kernel in `B` (ReLU: first and second order)",
         formula=expansion_statement,
         assumptions=(
-            "B below the radius A |x|^2 |x'|^2 sin^2 theta/(|x|^2 s'^2 + |x'|^2 s^2 - 2 |x||x'| cos theta s s')",
+            "`B` below the radius `A |x|^2 |x'|^2 sin^2 theta/(|x|^2 s'^2 + |x'|^2 s^2 - 2 |x||x'| cos theta s s')`",
             "any order by Price's theorem, distributions included",
         ),
         sources=("F, Theorem 4.2", "F, Lemma 4.5"),
         errata=(
             Erratum(
-                "E_{N(0, Sigma)} G = sum over all j of (1/j!)(gamma2/2)^j E D_u^{2j} G for G of polynomial growth",
-                "for G = |u.w| it is the binomial series of sqrt(1 + gamma2/gamma1): at gamma2/gamma1 = 3/2 the sum "
-                "through j = 20 is -3.70, the expectation 1.2616",
-                "for polynomial G, or gamma2 < gamma1; else a finite expansion with its remainder; for ReLU the radius "
-                "at fixed x, x' is exact",
+                "`E_{N(0, Sigma)} G` = sum over all `j` of `(1/j!)(gamma2/2)^j E D_u^{2j} G` for `G` of polynomial "
+                "growth",
+                "for `G = |u.w|` it is the binomial series of `sqrt(1 + gamma2/gamma1)`: at `gamma2/gamma1 = 3/2` "
+                "the sum through `j = 20` is -3.70, the expectation 1.2616",
+                "for polynomial `G`, or `gamma2 < gamma1`; else a finite expansion with its remainder; for ReLU the "
+                "radius at fixed `x, x'` is exact",
                 ("G5.divergence", "G5.radius"),
             ),
         ),

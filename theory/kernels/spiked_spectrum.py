@@ -142,21 +142,21 @@ STATEMENTS = (
         title="Exact spectrum of the spiked kernel at any dimension and spike",
         formula=exact_spectrum,
         assumptions=(
-            "x ~ N(0, I_d), d >= 2, A > 0, B > -A",
-            "sigma positively homogeneous (here ReLU); others by a truncated operator",
-            "linear functions (F, Theorem 5.3), at every order in B: (A+B)/(4d) along w*, A/(4d) orthogonal to it, "
-            "where k0 has 1/(4d)",
+            "`x ~ N(0, I_d), d >= 2, A > 0, B > -A`",
+            "`sigma` positively homogeneous (here ReLU); others by a truncated operator",
+            "linear functions (F, Theorem 5.3), at every order in `B`: `(A+B)/(4d)` along `w*, A/(4d)` orthogonal "
+            "to it, where `k0` has `1/(4d)`",
         ),
         sources=("F, Section 5 (made exact)",),
         status="derived",
         beside=(aligned_statement, orthogonal_statement),
         errata=(
             Erratum(
-                "c lambda_j(T0) <= lambda_j(T1) with an absolute constant c (Theorem 4.1)",
-                "the constant is 1/sqrt(det Gamma) = A^(-(d-1)/2)(A+B)^(-1/2), which depends on d and vanishes with "
-                "growing B; already at d = 2 the ratio of the eigenvalues tends to a limit that vanishes as "
-                "(B/A)^(-1/2) ln^4(B/A)",
-                "lambda_j(T1) >= A (1 + B/A)^(-1/2) lambda_j(T0) for ReLU",
+                "`c lambda_j`(T0) `<= lambda_j`(T1) with an absolute constant `c` (Theorem 4.1)",
+                "the constant is `1/sqrt(det Gamma) = A^(-(d-1)/2)(A+B)^(-1/2)`, which depends on `d` and vanishes "
+                "with growing `B`; already at `d = 2` the ratio of the eigenvalues tends to a limit that vanishes as "
+                "`(B/A)^(-1/2)` ln`^4(B/A)`",
+                "`lambda_j`(T1) `>= A (1 + B/A)^(-1/2) lambda_j`(T0) for ReLU",
                 ("G6.weyl",),
             ),
         ),

@@ -11,23 +11,35 @@ from dataclasses import dataclass
 
 import sympy as sp
 
+from bulkedge.theory.numbers.marked import read_marks
+
 # Assumptions that several statements share.
-PROPORTIONAL = "n, d, N -> infinity in proportion, x ~ N(0, I_d), W0 with entries N(0, 1/d), fresh samples for the fit"
-SPIKED_WEIGHTS = (
-    "x ~ N(0, I_d); weights N(0, I/d) and a_j of variance 1/m before the step",
-    "y = g(w*.x) + noise, |w*| = 1; n = alpha d samples, width m = beta d",
+PROPORTIONAL = (
+    "`n, d, N ->` infinity in proportion, `x ~ N(0, I_d), W0` with entries `N(0, 1/d)`, fresh samples for the fit"
 )
-TWO_STEPS = "W0 is N x d with entries N(0, 1/d), readout of variance 1/N, eta_i = N^alpha_i, n, d, N proportional"
+SPIKED_WEIGHTS = (
+    "`x ~ N(0, I_d)`; weights `N(0, I/d)` and `a_j` of variance `1/m` before the step",
+    "`y = g(w*.x)` + noise, `|w*| = 1`; `n = alpha d` samples, width `m = beta d`",
+)
+TWO_STEPS = (
+    "`W0` is `N x d` with entries `N(0, 1/d)`, readout of variance `1/N, eta_i = N^alpha_i, n, d, N` proportional"
+)
 
 
 @dataclass(frozen=True)
 class Erratum:
-    """A statement as printed, what the check found, the corrected statement and the check that is the evidence."""
+    """A statement as printed, what the check found, the corrected statement and the check that is the evidence.
+
+    Its sentences mark their mathematics (theory.numbers.marked), as those of a Statement do.
+    """
 
     printed: str
     found: str
     corrected: str
     evidence: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        read_marks(self, "printed", "found", "corrected")
 
 
 @dataclass(frozen=True)
@@ -49,6 +61,9 @@ class Statement:
     figure: str | None = None
     errata: tuple[Erratum, ...] = ()
     beside: tuple[Callable[[], sp.Basic], ...] = ()
+
+    def __post_init__(self) -> None:
+        read_marks(self, "title", "assumptions", "sources")
 
     def expression(self) -> sp.Basic:
         """The formula, as SymPy."""

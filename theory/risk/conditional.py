@@ -82,11 +82,11 @@ STATEMENTS = (
         formula=total_risk,
         assumptions=(
             PROPORTIONAL,
-            "weights with at most three spike directions; given x along them the features are Gaussian",
-            "the features share the length |x|: a rank-one term of their covariance, kept (its cost is of relative "
-            "order 1/d times the square of the link's mean over the features')",
-            "large N: the rest of the step has the covariance of its batch, X^T diag(y^2) X; its correlation with W0, "
-            "where E sigma'' is not 0, is left out",
+            "weights with at most three spike directions; given `x` along them the features are Gaussian",
+            "the features share the length `|x|`: a rank-one term of their covariance, kept (its cost is of relative "
+            "order `1/d` times the square of the link's mean over the features')",
+            "large `N`: the rest of the step has the covariance of its batch, `X^T diag(y^2) X`; its correlation "
+            "with `W0`, where `E sigma''` is not 0, is left out",
         ),
         sources=("derived here",),
         status="conjectured",

@@ -89,9 +89,9 @@ STATEMENTS = (
         title="The floor of linear models and kernels, and the criterion of one large step",
         formula=criterion_statement,
         assumptions=(
-            "floor mu2*^2 at n ~ d; with noise mu2*^2 + s_eps^2, plus mu0*^2 if nothing fits the mean",
-            "eta = Theta(sqrt N), bounded activation, n/d large: R_1 <= 10 tau* + C (sqrt(tau* d/n) + d/n)",
-            "the infimum over kappa need not be attained (erf on a sign link)",
+            "floor `mu2*^2` at `n ~ d`; with noise `mu2*^2 + s_eps^2`, plus `mu0*^2` if nothing fits the mean",
+            "`eta = Theta(sqrt N)`, bounded activation, `n/d` large: `R_1 <= 10 tau* + C (sqrt(tau* d/n) + d/n)`",
+            "the infimum over `kappa` need not be attained (erf on a sign link)",
         ),
         sources=("O, Proposition 1, Theorem 7, Corollary 8",),
         figure="O.large",

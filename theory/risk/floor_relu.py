@@ -54,24 +54,27 @@ STATEMENTS = (
         id="G8",
         title="The irreducible error of Figure 1b under every bias-free ReLU kernel",
         formula=statement,
-        assumptions=("target 2 t^2 + 3 t + 4 sin 2t of t = w*.x, x ~ N(0, I_d)", "kernels of relu with any Gamma"),
+        assumptions=(
+            "target `2 t^2 + 3 t + 4 sin 2t` of `t = w*.x, x ~ N(0, I_d)`",
+            "kernels of relu with any `Gamma`",
+        ),
         sources=("F, Figure 1",),
         status="derived",
         figure="F.generalisation",
         errata=(
             Erratum(
-                "Figure 1a plots the alignment, the inner product of Psi with Y2",
-                "it plots its square: .183 at d = 3200 and exponent .9, where the exact square is .1819 and the inner "
-                "product .4265",
+                "Figure 1a plots the alignment, the inner product of `Psi` with Y2",
+                "it plots its square: .183 at `d = 3200` and exponent .9, where the exact square is .1819 and the "
+                "inner product .4265",
                 "the squared inner product",
                 ("G8.squared",),
             ),
             Erratum(
-                "Figure 1b's target 2t^2 + 3t + 4 sin 2t is used as an instance of Assumption 2.1",
+                "Figure 1b's target `2t^2 + 3t + 4 sin 2t` is used as an instance of Assumption 2.1",
                 "it has mean 2 and is unbounded, and every bias-free ReLU kernel keeps an error of 6.845 on it, near "
-                "which the published curves of k1 level off",
-                "a bounded centred link; the floor 8(1 - e^-8) - 64 e^-4 + 12 (1 - (E|x|^3)^2/(d^2(d+2))) is to be "
-                "drawn in the figure",
+                "which the published curves of `k1` level off",
+                "a bounded centred link; the floor 8`(1 - e^-8) - 64 e^-4 + 12` (1 - (E`|x|^3`)`^2/(d^2(d+2))`) is "
+                "to be drawn in the figure",
                 ("G8.floor",),
             ),
         ),

@@ -149,14 +149,15 @@ STATEMENTS = (
         formula=gain_statement,
         assumptions=(
             PROPORTIONAL,
-            "O3's setting: eta = Theta(1), centred link, proved for odd activations; same ridge and samples at step 0",
-            "y_eta = eta^2 mu1^2 (1 - g), t = psi2 g + 1 - psi2, p = mu2^2/x + kappa g'/g, r = kappa g'/(1 - g), "
-            "U = |u|^2, F = 1 - df2/n, x = mu2^2 + kappa: all non-negative (theory.risk.gain.parts)",
-            "delta >= 0, and 0 iff mu1* mu1 eta = 0; R >= mu2*^2 at every step",
-            "increasing in eta at every n/d (the paper: as n/d -> infinity), with the limit mu1*^4 t (p + r)/(U F); "
-            "increasing in n1; of order d/N for wide networks",
+            "O3's setting: `eta = Theta`(1), centred link, proved for odd activations; same ridge and samples at "
+            "step 0",
+            "`y_eta = eta^2 mu1^2 (1 - g), t = psi2 g + 1 - psi2, p = mu2^2/x + kappa g'/g, r = kappa g'/(1 - g), U "
+            "= |u|^2`, F = 1 - `df2/n, x = mu2^2 + kappa`: all non-negative (theory.risk.gain.parts)",
+            "`delta >=` 0, and 0 iff `mu1* mu1 eta = 0`; `R >= mu2*^2` at every step",
+            "increasing in `eta` at every `n/d` (the paper: as `n/d ->` infinity), with the limit `mu1*^4 t (p + "
+            "r)`/(`U` F); increasing in `n1`; of order `d/N` for wide networks",
         ),
-        sources=("O, Theorem 5 and Fact 4", "derived here: C.28 in non-negative terms, growth in eta and n1, d/N"),
+        sources=("O, Theorem 5 and Fact 4", "derived here: C.28 in non-negative terms, growth in `eta` and `n1, d/N`"),
         status="derived",
         figure="O.gain",
         beside=(missed_statement, excess_statement, largest_statement, wide_statement),

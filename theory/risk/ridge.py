@@ -137,13 +137,13 @@ def kernel_test_risk() -> sp.Expr:
 STATEMENTS = (
     Statement(
         id="O3",
-        title="Ridge risk after one step of size Theta(1)",
+        title="Ridge risk after one step of size `Theta`(1)",
         formula=risk_statement,
         assumptions=(
             PROPORTIONAL,
-            "A = t (1 - mu1*^2 E), D = df1/n; kappa solves 1 - lam/kappa = D (theory.risk.ridge)",
+            "`A = t` (1 - `mu1*^2` E), `D` = `df1/n`; `kappa` solves 1 - `lam/kappa = D` (theory.risk.ridge)",
             "activation odd with bounded derivatives, centred link: proved; else conjectured and simulated",
-            "link with a mean: features with a mean fit it; an odd activation leaves mu0*^2; else see L1",
+            "link with a mean: features with a mean fit it; an odd activation leaves `mu0*^2`; else see L1",
         ),
         sources=("O, Theorems 3 and 5 (formula C.28 re-derived)",),
         figure="O.risk",

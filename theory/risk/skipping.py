@@ -21,12 +21,12 @@ STATEMENTS = (
         title="Skipping the first step: features drawn given the batch replace trained ones, averaged ones do not",
         formula=conditional_law,
         assumptions=(
-            "ridge fit on a fresh sample; observed at eta = .3 d .. 6 d, ReLU, link tanh(2z)",
-            "drawn given the batch: the risk of trained features within a few per cent at every step size (eta = 3 d, "
-            "d = 150: .221 +- .004 against .227 +- .004; untrained .315)",
-            "drawn from the batch-averaged Gamma: .130 +- .001 there, as its spike is w* itself and not the noisy u, "
-            "which is all that a network trained on the batch can know: training can be skipped, averaging cannot "
-            "replace it",
+            "ridge fit on a fresh sample; observed at `eta = .3 d` .. `6 d`, ReLU, link tanh(`2z`)",
+            "drawn given the batch: the risk of trained features within a few per cent at every step size (`eta = 3 "
+            "d, d = 150`: .221 `+-` .004 against .227 `+-` .004; untrained .315)",
+            "drawn from the batch-averaged `Gamma`: .130 `+-` .001 there, as its spike is `w*` itself and not the "
+            "noisy `u`, which is all that a network trained on the batch can know: training can be skipped, "
+            "averaging cannot replace it",
         ),
         sources=("F, Section 6",),
         status="conjectured",

@@ -34,16 +34,16 @@ STATEMENTS = (
         formula=resolvent_statement,
         assumptions=(
             PROPORTIONAL,
-            "eta = step sqrt(p), constant readout, unit-norm rows of W0",
-            "the rest of the step is isotropic: every row's norm grows to c_W",
+            "`eta` = step `sqrt(p)`, constant readout, unit-norm rows of `W0`",
+            "the rest of the step is isotropic: every row's norm grows to `c_W`",
         ),
         sources=("P5, fixed-point equations, corrected",),
         status="conjectured",
         errata=(
             Erratum(
-                printed="S = lambda + nu_1 D + nu_2, as recorded elsewhere",
-                found="at p != d the recorded form misses by tens of per cent",
-                corrected="S = lambda + (nu_1 D + nu_2)/beta and q_i times 1/beta, beta = p/d",
+                printed="`S = lambda + nu_1 D + nu_2`, as recorded elsewhere",
+                found="at `p != d` the recorded form misses by tens of per cent",
+                corrected="`S = lambda + (nu_1 D + nu_2)/beta` and `q_i` times `1/beta, beta = p/d`",
                 evidence=("C1.narrow", "C1.wide"),
             ),
         ),

@@ -48,8 +48,8 @@ STATEMENTS = (
         title="The largest eigenvalue of finite noise, and how many outliers a matrix has at a false-alarm rate",
         formula=largest_eigenvalue,
         assumptions=(
-            "iid entries of mean 0 and variance 1, excess kurtosis kappa of order one; T is Tracy-Widom, beta = 1",
-            "unequal variances of rows (or of columns) are equalised first: then kappa = -2",
+            "iid entries of mean 0 and variance 1, excess kurtosis `kappa` of order one; T is Tracy-Widom, `beta = 1`",
+            "unequal variances of rows (or of columns) are equalised first: then `kappa = -2`",
             "unequal on both sides, heavy tails, or a bulk that is not Marchenko-Pastur: no rate is quoted",
         ),
         sources=(

@@ -117,8 +117,8 @@ STATEMENTS = (
         title="Marchenko-Pastur law: edges, density, atom, moments and transforms at any ratio and scale",
         formula=stieltjes_equation,
         assumptions=(
-            "(1/n) Z^T Z, Z an n x p matrix of iid entries of variance sigma2, p/n -> c in (0, oo)",
-            "m(w) = E 1/(lambda - w), the atom 1 - 1/c at zero included for c > 1",
+            "`(1/n) Z^T Z, Z` an `n x p` matrix of iid entries of variance `sigma2, p/n -> c` in (0, `oo`)",
+            "`m(w)` = E 1/(`lambda - w`), the atom 1 - `1/c` at zero included for `c >` 1",
         ),
         sources=("Marchenko & Pastur 1967", "Bai & Silverstein 2010, section 3"),
     ),

@@ -202,10 +202,10 @@ STATEMENTS = (
         title="General population spectrum: edges of every component, density, spikes; the conjugate kernel's bulk",
         formula=general_equation,
         assumptions=(
-            "(1/n) S^(1/2) Z^T Z S^(1/2), p/n -> c, spectrum of S -> H with Stieltjes transform m_H",
-            "alpha = -1/(companion transform); edges are critical values; spikes of positive slope leave outliers",
-            "conjugate kernel: population mu1^2 W0^T W0 + mu2^2 for isotropic inputs, ratio N/n; its own outlier is "
-            "the spike of strength c_2^2 N/d (c_2 orthonormal) added to that population",
+            "`(1/n) S^(1/2) Z^T Z S^(1/2), p/n -> c`, spectrum of `S -> H` with Stieltjes transform `m_H`",
+            "`alpha = -1`/(companion transform); edges are critical values; spikes of positive slope leave outliers",
+            "conjugate kernel: population `mu1^2 W0^T W0 + mu2^2` for isotropic inputs, ratio `N/n`; its own outlier "
+            "is the spike of strength `c_2^2 N/d` (`c_2` orthonormal) added to that population",
         ),
         sources=("Silverstein & Choi 1995", "Bai & Yao 2012", "Fan & Wang 2020; the kernel's outlier: derived here"),
         status="derived",

@@ -166,9 +166,9 @@ STATEMENTS = (
         title="The outlier of one gradient step, its threshold and both overlaps",
         formula=rectangular_outlier,
         assumptions=(
-            "W0 is d x N with iid N(0, 1/d) entries, N/d -> psi; theta = eta |mu1| |u|, u = X^T y/n1",
-            "squared overlaps: with u/|u| on the d side; with beta multiply by mu1*^2/|u|^2",
-            "the remainder of the step is small in operator norm: eta = o(sqrt N) (O1)",
+            "`W0` is `d x N` with iid `N(0, 1/d)` entries, `N/d -> psi`; `theta = eta |mu1| |u|, u = X^T y/n1`",
+            "squared overlaps: with `u/|u|` on the `d` side; with `beta` multiply by `mu1*^2/|u|^2`",
+            "the remainder of the step is small in operator norm: `eta = o(sqrt N)` (O1)",
         ),
         sources=("paper O, Theorem on the spike", "Benaych-Georges & Nadakuditi 2012"),
     ),

@@ -183,22 +183,22 @@ STATEMENTS = (
         title="Alignment of the second step's directions with the target",
         formula=limits,
         assumptions=(
-            "b_k = (1/n) X^T F_k(y, p), p = X u, n/d -> alpha, finite moments of the label",
-            "q = sum_j c_j z_j + s zeta, c_j = E z_j y, s^2 = E y^2/alpha; reading rank_one: F_k = y p^k",
-            "iota = 1: the memory term of a reused batch",
-            "as statements about W2 at sizes up to N = 3000: python -m benchmarks.ladder",
+            "`b_k = (1/n) X^T F_k(y, p), p = X u, n/d -> alpha`, finite moments of the label",
+            "`q = sum_j c_j z_j + s zeta, c_j = E z_j y, s^2 = E y^2/alpha`; reading rank_one: `F_k = y p^k`",
+            "`iota = 1`: the memory term of a reused batch",
+            "as statements about `W2` at sizes up to `N = 3000`: python `-m` benchmarks.ladder",
         ),
         sources=("derived here (leave-one-out)",),
         status="derived",
         errata=(
             Erratum(
-                "T, Abstract: batch reuse lets the second update capture directions even when the information exponent "
-                "exceeds one, for a proper choice of alpha_1 and alpha_2",
-                "true of some links only, and Lambda does not decide which: an even link is never reached, as E[z F_k] "
-                'changes its sign with z (align "He(2, z)": no order); one of mixed parity is reached at k = 1, an odd '
-                "one of exponent 3 at k = 2, with ReLU at k = 1 (T6)",
-                "beta is reached at order k iff E[z F_k] != 0: a condition on the parity of link and activation beside "
-                "k <= Lambda",
+                "T, Abstract: batch reuse lets the second update capture directions even when the information "
+                "exponent exceeds one, for a proper choice of `alpha_1` and `alpha_2`",
+                "true of some links only, and `Lambda` does not decide which: an even link is never reached, as `E[z "
+                'F_k]` changes its sign with `z` (align "He(2, `z`)": no order); one of mixed parity is reached at '
+                "`k = 1`, an odd one of exponent 3 at `k = 2`, with ReLU at `k = 1` (T6)",
+                "`beta` is reached at order `k` iff `E[z F_k] !=` 0: a condition on the parity of link and "
+                "activation beside `k <= Lambda`",
                 ("T3.even.reused.2", "T3.he3.reused.1", "T3.he3.reused.2", "T3.mixed.reused.1", "T6.relu.signal"),
             ),
         ),

@@ -313,13 +313,13 @@ def ratio(numerator: Enclosure, denominator: Enclosure) -> Enclosure:
 STATEMENTS = (
     Statement(
         id="G1",
-        title="Covariance of the features after one step: the spike B and the isotropic part A (reading full)",
+        title="Covariance of the features after one step: the spike `B` and the isotropic part `A` (reading full)",
         formula=statement,
         assumptions=(
             *SPIKED_WEIGHTS,
-            "sigma_k = E sigma He_k, g_k = E g He_k, v_sigma = E sigma'^2, b_g = E g^2 (z^2 - 1)",
-            "sigma continuous; E a_j = 0",
-            "B to relative order 1/d, A - 1 to leading order; h_sigma = E (sigma sigma')', y_2 = E y^2",
+            "`sigma_k = E sigma He_k, g_k = E g He_k, v_sigma = E sigma'^2, b_g = E g^2 (z^2 - 1)`",
+            "`sigma` continuous; `E a_j = 0`",
+            "`B` to relative order `1/d, A - 1` to leading order; `h_sigma = E (sigma sigma')', y_2 = E y^2`",
         ),
         sources=("F, eq. (3.3)",),
         status="derived",
@@ -327,38 +327,43 @@ STATEMENTS = (
         beside=(bulk_statement,),
         errata=(
             Erratum(
-                "A and B contain the link's mu1* = E g' as the coefficient of the rank-one gradient (mu1*^2 in A, "
-                "mu1*^4 in B)",
-                "the coefficient is the activation's c1 = E sigma'; for ReLU and tanh the printed B is 47 % too large",
-                "mu1*^2 -> c1^2 in A, mu1*^4 -> c1^2 mu1*^2 in B",
+                "A and `B` contain the link's `mu1* = E g'` as the coefficient of the rank-one gradient (`mu1*^2` in "
+                "`A, mu1*^4` in `B`)",
+                "the coefficient is the activation's `c1 = E sigma'`; for ReLU and tanh the printed `B` is 47 % too "
+                "large",
+                "`mu1*^2 -> c1^2` in `A, mu1*^4 -> c1^2 mu1*^2` in `B`",
                 ("G1.spike", "G1.ladder"),
             ),
             Erratum(
-                "A - 1 = (eta^2/d^2) lambda_{alpha beta} E y^2, from the rank-one part alone; the rest has operator "
-                "norm O(d^-1/2)",
-                "the rest has a small norm at zeta = 1/2 only (O(d^(zeta - 1)) in general), and its energy is of the "
-                "order kept: E sigma'^2 takes the place of c1^2, twice as much for ReLU",
-                "A - 1 = (eta^2/(alpha beta^2 d^2)) E sigma'^2 E y^2 - 2 (eta/m^2) E(sigma sigma')' "
-                "+ (eta^2/(beta d)^2)(E g)^2 (E sigma'')^2",
+                "`A - 1 = (eta^2/d^2) lambda_{alpha beta} E y^2`, from the rank-one part alone; the rest has "
+                "operator norm `O(d^-1/2)`",
+                "the rest has a small norm at `zeta = 1/2` only (`O(d^(zeta - 1))` in general), and its energy is of "
+                "the order kept: `E sigma'^2` takes the place of `c1^2`, twice as much for ReLU",
+                "`A - 1 = (eta^2/(alpha beta^2 d^2)) E sigma'^2 E y^2 - 2 (eta/m^2)` E`(sigma sigma')' + "
+                "(eta^2/(beta d)^2)(E g)^2 (E sigma'')^2`",
                 ("G1.bulk", "G1.own_share", "G1.mean"),
             ),
         ),
     ),
     Statement(
         id="G2",
-        title="Covariance of the features given the batch: the spike lies along u = X^T y/n",
+        title="Covariance of the features given the batch: the spike lies along `u = X^T y/n`",
         formula=conditional_statement,
-        assumptions=(*SPIKED_WEIGHTS, "limit d -> infinity of strength and angle", "the rest on average over batches"),
+        assumptions=(
+            *SPIKED_WEIGHTS,
+            ("limit `d ->` infinity of strength and angle"),
+            "the rest on average over batches",
+        ),
         sources=("F, Section 3",),
         status="derived",
         errata=(
             Erratum(
-                "the trained network's kernel is k1* = the average over data sets, with the spike along w*",
+                "the trained network's kernel is `k1*` = the average over data sets, with the spike along `w*`",
                 "all neurons share one batch, so that the network's own kernel is the one given the batch: its spike "
-                "lies along u, at cos^2 = .65 from w* for ReLU, tanh and alpha = 2; averaging turns the noise of u "
-                "into part of the isotropic A",
-                "Gamma_u = I + (eta^2/d)(c1^2/beta^2) u u^T, |u|^2 -> mu1*^2 + E y^2/alpha, "
-                "cos^2(u, w*) -> mu1*^2/|u|^2, beside a bulk with Var(sigma')",
+                "lies along `u`, at `cos^2` = .65 from `w*` for ReLU, tanh and `alpha = 2`; averaging turns the "
+                "noise of `u` into part of the isotropic `A`",
+                "`Gamma_u = I + (eta^2/d)(c1^2/beta^2) u u^T, |u|^2 -> mu1*^2 + E y^2/alpha, cos^2(u, w*) -> "
+                "mu1*^2/|u|^2`, beside a bulk with Var(`sigma'`)",
                 ("G2.cosine", "G2.strength", "G2.remainder"),
             ),
         ),
@@ -369,7 +374,7 @@ STATEMENTS = (
         formula=kurtosis_statement,
         assumptions=(
             "rank-one update",
-            "a_j = +-1/sqrt m: two components, with s the spike's strength given the batch",
+            "`a_j = +-1/sqrt m`: two components, with `s` the spike's strength given the batch",
         ),
         sources=("F, Section 3",),
         status="derived",

@@ -237,13 +237,16 @@ def _add(terms: Terms, term: Term, value: Any) -> None:
 STATEMENTS = (
     Statement(
         id="T6",
-        title="Kinked activations: the further left vectors a^k|a| of a reused batch, shown for k = 1",
+        title="Kinked activations: the further left vectors `a^k|a|` of a reused batch, shown for `k = 1`",
         formula=statement,
         assumptions=(
-            "sigma' is smooth up to b on either side, from l to r at b; reused batch; xi ~ N(0, v)",
-            "every order k >= 1 has the left vectors a^(k+1) and a^k|a|, both of the strength of spike k: a finite set",
-            "order k: y E_xi[sgn(p_-) C_-,k - sgn(p_+) C_+,k]/2, C_-+,k the series of what crosses b (theory: kink)",
-            "zero for ReLU at even k without a mean of y; a corner of sigma' without a jump has its first at k = 3",
+            "`sigma'` is smooth up to `b` on either side, from `l` to `r` at `b`; reused batch; `xi ~ N(0, v)`",
+            "every order `k >=` 1 has the left vectors `a^(k+1)` and `a^k|a|`, both of the strength of spike `k`: a "
+            "finite set",
+            "order `k`: `y E_xi`[sgn`(p_-) C_-,k` - sgn`(p_+) C_+,k`]/2, `C_-+,k` the series of what crosses `b` "
+            "(theory: kink)",
+            "zero for ReLU at even `k` without a mean of `y`; a corner of `sigma'` without a jump has its first at "
+            "`k = 3`",
         ),
         sources=("derived here",),
         status="derived",

@@ -249,9 +249,9 @@ STATEMENTS = (
         formula=new_outliers,
         assumptions=(
             TWO_STEPS,
-            "0 <= alpha1, alpha2 < 1/2",
-            "activation of degree L (no cap if it is not a polynomial), E sigma' and E sigma^(k+1) not zero",
-            "the readout takes more than Lambda distinct non-zero values",
+            "`0 <= alpha1, alpha2 <` 1/2",
+            "activation of degree `L` (no cap if it is not a polynomial), `E sigma'` and `E sigma^(k+1)` not zero",
+            "the readout takes more than `Lambda` distinct non-zero values",
         ),
         sources=("T, abstract and theorem on the number of outliers",),
         status="derived",
@@ -259,12 +259,12 @@ STATEMENTS = (
     ),
     Statement(
         id="T5",
-        title="Phase transitions, and the squared cosine below the line alpha1 + alpha2 = 1/2 (fresh batches)",
+        title="Phase transitions, and the squared cosine below the line `alpha1 + alpha2 = 1/2` (fresh batches)",
         formula=fresh_statement,
         assumptions=(
             TWO_STEPS,
-            "alpha1 + alpha2 < 1/2",
-            "m2 = E y^2, both batches of ratio alpha = n/d; phi is the angle with beta",
+            "`alpha1 + alpha2 <` 1/2",
+            "`m2 = E y^2`, both batches of ratio `alpha = n/d`; `phi` is the angle with `beta`",
         ),
         sources=("T, equivalence with one step", "derived here: the fresh batch"),
         status="derived",

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import sympy as sp
 
 from bulkedge.theory.numbers.errors import InputError
+from bulkedge.theory.numbers.marked import read_marks
 from bulkedge.theory.numbers.symbols import N, d, n, n1
 
 
@@ -44,6 +45,9 @@ class Paper:
     readout: str = "gaussian"
     weights: str = "gaussian"
     remark: str = ""
+
+    def __post_init__(self) -> None:
+        read_marks(self, "remark")
 
     @property
     def step_unit(self) -> sp.Expr:
@@ -111,8 +115,10 @@ PAPERS: Mapping[str, Paper] = {
             Ridge(1 / n, _ONE),
             {"phi": d / n, "psi": d / N},
             weights="sphere",
-            remark="no 1/sqrt(N) before the output: the own output in the residual is sqrt(N) times paper O's, "
-            "so the steps agree only where it is left out or zero at initialisation",
+            remark=(
+                "no `1/sqrt(N)` before the output: the own output in the residual is `sqrt(N)` times paper O's, so "
+                "the steps agree only where it is left out or zero at initialisation"
+            ),
         ),
         Paper(
             "P5",
@@ -124,7 +130,7 @@ PAPERS: Mapping[str, Paper] = {
             {"alpha": n / d, "alpha0": n1 / d, "beta": N / d},
             readout="constant",
             weights="sphere",
-            remark="the step is its eta-tilde: each neuron moves by (eta/n1) X^T [(y - f) o sigma'(X w_j)]",
+            remark="the step is its `eta`-tilde: each neuron moves by `(eta/n1) X^T` [`(y - f) o sigma'`(`X w_j`)]",
         ),
         Paper("P7", "arXiv:2305.18270", _ROOT, _ONE, "square", None, {"n/d": n1 / d, "p/d": N / d}),
         Paper(
@@ -136,7 +142,7 @@ PAPERS: Mapping[str, Paper] = {
             Ridge(1 / n, N / d),
             {"psi1": N / d, "psi2": n / d},
             weights="sphere",
-            remark="psi1 and psi2 are exchanged with respect to paper O",
+            remark="`psi1` and `psi2` are exchanged with respect to paper O",
         ),
     )
 }

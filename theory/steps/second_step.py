@@ -220,17 +220,17 @@ STATEMENTS = (
         formula=full_reading,
         assumptions=(
             TWO_STEPS,
-            "correlation loss (squared loss: multiply by y - f, theory.steps.second_step.residual)",
-            "G ~ N(0, 1), xi ~ N(0, v), v = E y^2 Var(sigma')/alpha, e = E y E sigma''; iota = 1 reused, 0 fresh",
-            "a kink and a reused batch: the moments of F_k and further left vectors as in T6",
+            "correlation loss (squared loss: multiply by `y - f`, theory.steps.second_step.residual)",
+            "`G ~ N(0, 1), xi ~ N(0, v), v = E y^2 Var(sigma')/alpha, e = E y E sigma''`; `iota = 1` reused, 0 fresh",
+            "a kink and a reused batch: the moments of `F_k` and further left vectors as in T6",
         ),
-        sources=("T, theorem on W2", "derived here: the reading full"),
+        sources=("T, theorem on `W2`", "derived here: the reading full"),
         status="derived",
         errata=(
             Erratum(
-                printed="W1 may be replaced by W0 + eta1 mu1 a u^T inside sigma' (reading rank_one)",
+                printed="`W1` may be replaced by `W0 + eta1 mu1` a `u^T` inside `sigma'` (reading rank_one)",
                 found="what is left of the first step moves every pre-activation by terms of the same order",
-                corrected="spike k carries (1/n) X^T F_k with F_k of the reading full",
+                corrected="spike `k` carries `(1/n) X^T F_k` with `F_k` of the reading full",
                 evidence=("T2.full.reused.1", "T2.full.reused.2.mean", "T2.full.fresh.1.mean", "T2.full.fresh.2.mean"),
             ),
         ),

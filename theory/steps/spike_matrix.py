@@ -36,12 +36,12 @@ def second_strength() -> sp.Eq:
 STATEMENTS = (
     Statement(
         id="T4",
-        title="Outliers of W2 at finite N: the spike matrix through the map of O2",
+        title="Outliers of `W2` at finite `N`: the spike matrix through the map of O2",
         formula=second_strength,
         assumptions=(
             TWO_STEPS,
-            "symmetric readout with E (sqrt(N) a)^4 = m4; shown for Lambda = 1, any Lambda numerically",
-            "seen at Lambda = 2 with three outliers beyond the bulk (checks T1.count.three, T4.third)",
+            "symmetric readout with `E` (`sqrt(N)` a)`^4 = m4`; shown for `Lambda = 1`, any `Lambda` numerically",
+            "seen at `Lambda = 2` with three outliers beyond the bulk (checks T1.count.three, T4.third)",
         ),
         sources=("derived here", "B"),
         status="derived",

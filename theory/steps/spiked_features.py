@@ -218,22 +218,24 @@ def _check_reading(reading: str) -> None:
 STATEMENTS = (
     Statement(
         id="M1",
-        title="Spikes of the feature matrix for eta ~ n^a, in the readings rank_one and full",
+        title="Spikes of the feature matrix for `eta ~ n^a`, in the readings rank_one and full",
         formula=direction_statement,
         assumptions=(
             PROPORTIONAL,
-            "(l - 1)/(2 l) < a < l/(2 l + 2): l spikes, mu1 != 0 and c_k(sigma) != 0 for k <= l",
-            "t = x.u, v = E y^2 Var(sigma')/alpha; c_k probabilist; polynomial or smooth activation",
-            "output factor N^(-1/2) (without it the gradient's direction is not u)",
+            "`(l - 1)/(2 l) <` a `< l/(2 l + 2)`: `l` spikes, `mu1 !=` 0 and `c_k(sigma) !=` 0 for `k <= l`",
+            "`t = x.u, v = E y^2 Var(sigma')/alpha`; `c_k` probabilist; polynomial or smooth activation",
+            "output factor `N^(-1/2)` (without it the gradient's direction is not `u`)",
         ),
         sources=("M, Theorem 3.3", "derived here: the reading full"),
         status="derived",
         figure="M.spikes",
         errata=(
             Erratum(
-                printed="the k-th left direction is (X u)^k (reading rank_one)",
-                found="what is left of the step adds xi ~ N(0, v) to every pre-activation, of the order of X u itself",
-                corrected="E_xi (mu1 X u + xi)^k (reading full)",
+                printed="the `k`-th left direction is `(X u)^k` (reading rank_one)",
+                found=(
+                    "what is left of the step adds `xi ~ N(0, v)` to every pre-activation, of the order of `X u` itself"
+                ),
+                corrected="`E_xi (mu1 X u + xi)^k` (reading full)",
                 evidence=("M1.full.constant", "M1.full.square"),
             ),
         ),
@@ -244,18 +246,18 @@ STATEMENTS = (
         formula=drop_statement,
         assumptions=(
             PROPORTIONAL,
-            "rows of W0 of unit norm, E sigma(z) = 0, centred link; spikes of unbounded strength: eta far above eta_0, "
-            "as Delta_1 is 1/(1 + eta_0^2/eta^2) of its limit at a step eta (first_drop)",
-            "Delta_1 = lam c*_1^4 M_2/b^2; constants in the span (an intercept): 4/(2 + r^2) becomes 2",
-            "Gaussian equivalence of F0 (conjectured by the paper)",
+            "rows of `W0` of unit norm, `E sigma(z)` = 0, centred link; spikes of unbounded strength: `eta` far "
+            "above `eta_0`, as `Delta_1` is 1/(1 + `eta_0^2/eta^2`) of its limit at a step `eta`",
+            "`Delta_1 = lam c*_1^4 M_2/b^2`; constants in the span (an intercept): 4/(2 + `r^2`) becomes 2",
+            "Gaussian equivalence of `F0` (conjectured by the paper)",
         ),
-        sources=("M, Theorems 4.4 and 4.5 (factor 4/3)", "derived here: the reading full, any l"),
+        sources=("M, Theorems 4.4 and 4.5 (factor 4/3)", "derived here: the reading full, any `l`"),
         status="conjectured",
         errata=(
             Erratum(
-                printed="Delta_2 = Delta_1 + (4/3) lam c*_1^4 c*_2^2 M_1/b^4",
-                found="the second left direction is mu1^2 t^2 + v, whose projection has another norm",
-                corrected="the factor is 4/(2 + r^2), r = 1 + v/(mu1^2 b^2)",
+                printed="`Delta_2 = Delta_1 + (4/3) lam c*_1^4 c*_2^2 M_1/b^4`",
+                found="the second left direction is `mu1^2 t^2 + v`, whose projection has another norm",
+                corrected="the factor is 4/`(2 + r^2), r = 1 + v`/(`mu1^2 b^2`)",
                 evidence=("M2.projection",),
             ),
         ),

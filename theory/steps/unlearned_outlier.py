@@ -55,12 +55,14 @@ STATEMENTS = (
         title="One step needs information exponent 1: an outlier without learning",
         formula=unlearned_statement,
         assumptions=(
-            "E z g = 0 (information exponent 2 or more); W0 is d x N with iid N(0, 1/d) entries, n1/d -> alpha",
-            "eta of order one, theta = eta |mu1| sqrt(E y^2/alpha) > psi^(1/4), the threshold; omega is O2's overlap",
-            "the overlap itself is of order 1/d: it vanishes as d grows, and at every d it is that of chance along u "
-            "(m_zy = E z^2 y^2), not that of a random direction (1/d)",
+            "`E z g = 0` (information exponent 2 or more); `W0` is `d x N` with iid `N(0, 1/d)` entries, `n1/d -> "
+            "alpha`",
+            "`eta` of order one, `theta = eta |mu1| sqrt(E y^2/alpha) > psi^(1/4)`, the threshold; `omega` is O2's "
+            "overlap",
+            "the overlap itself is of order `1/d`: it vanishes as `d` grows, and at every `d` it is that of chance "
+            "along `u (m_zy = E z^2 y^2)`, not that of a random direction (`1/d`)",
         ),
-        sources=("O, Assumption 1 and the theorem on the spike; T, Abstract (one step)", "finite d: derived here"),
+        sources=("O, Assumption 1 and the theorem on the spike; T, Abstract (one step)", "finite `d`: derived here"),
         status="derived",
         figure="O.exponent",
         beside=(position_statement,),

@@ -20,9 +20,9 @@ STATEMENTS = (
         title="Spectrum of a given weight matrix: bulk, edge, outliers, strengths, overlaps, fit",
         formula=rectangular_strength,
         assumptions=(
-            "W = independent noise + low rank; x is a singular value over sigma sqrt d, beyond the edge",
-            "the bulk k spikes leave is Marchenko-Pastur's less their spectral shifts; it is tested against noise of "
-            "its shape and kurtosis",
+            "`W` = independent noise + low rank; `x` is a singular value over `sigma sqrt d`, beyond the edge",
+            "the bulk `k` spikes leave is Marchenko-Pastur's less their spectral shifts; it is tested against noise "
+            "of its shape and kurtosis",
             "where noise levels are equalised, strengths and overlaps are turned back into the file's units",
         ),
         sources=("R3, R4 and O2 combined",),

@@ -70,7 +70,8 @@ def _undecayed() -> Enclosure:
 CHECKS = (
     Check(
         "E11.alignment",
-        "squared cosine of beta and the top left singular vector after a step with momentum 1/2, decay 1/5; d = N = n1",
+        "squared cosine of `beta` and the top left singular vector after a step with momentum 1/2, decay 1/5; `d = N "
+        "= n1`",
         _SOURCE,
         _alignment,
         Ladder(_decayed_trial, "cosine2", (30, 60, 120), 2 / 3, 120, (100, 200, 400), 120),

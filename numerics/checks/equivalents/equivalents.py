@@ -118,12 +118,12 @@ CHECKS = (
         100,
         0.025,
         "e",
-        "error of ridge regression, n = 2d, ridge 1/2, noise 1/2: the typed expression drawn at three sizes",
+        "error of ridge regression, `n = 2d`, ridge 1/2, noise 1/2: the typed expression drawn at three sizes",
         "derived here (E2, E5)",
     ),
     Check(
         "E6.alignment",
-        "squared cosine of the preconditioned step with beta, sign labels, n = 2d, l = 1",
+        "squared cosine of the preconditioned step with `beta`, sign labels, `n = 2d, l = 1`",
         _SOURCE,
         functools.partial(_preconditioned, _SIGN),
         Ladder(_preconditioned_step, "cosine2", (40, 80, 160), 2 / 3, 120, (100, 200, 400), 120),
@@ -141,12 +141,12 @@ CHECKS = (
     ),
     Check(
         "E7.alignment",
-        "squared cosine of the step with beta, levels 4 (beta's) and 1/4 of Sigma, sign labels, n = 2d",
+        "squared cosine of the step with `beta`, levels 4 (`beta'`s) and 1/4 of `Sigma`, sign labels, `n = 2d`",
         _SOURCE,
         functools.partial(_anisotropic, _TAU),
         Ladder(_anisotropic_step, "cosine2", (40, 80, 160), 2 / 3, 120, (100, 200, 400), 120),
         0.05,
-        Control("isotropic inputs of beta's level", functools.partial(_anisotropic, _HIGH)),
+        Control("isotropic inputs of `beta'`s level", functools.partial(_anisotropic, _HIGH)),
     ),
     Check(
         "E7.engine",
@@ -155,6 +155,6 @@ CHECKS = (
         functools.partial(_anisotropic_linear, _TAU),
         SecondRoute(_engine_anisotropic),
         1e-12,
-        Control("isotropic inputs of beta's level", functools.partial(_anisotropic_linear, _HIGH)),
+        Control("isotropic inputs of `beta'`s level", functools.partial(_anisotropic_linear, _HIGH)),
     ),
 )

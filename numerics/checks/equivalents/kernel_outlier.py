@@ -157,7 +157,7 @@ def _engine_labels() -> Enclosure:
 CHECKS = (
     Check(
         "E8.outlier",
-        "largest eigenvalue of the conjugate kernel after a step: erf features, sign labels, d = N = n1, n = 2 d",
+        "largest eigenvalue of the conjugate kernel after a step: erf features, sign labels, `d = N = n1, n = 2 d`",
         _SOURCE,
         functools.partial(_position, _real(_SMALL)),
         Ladder(
@@ -174,7 +174,7 @@ CHECKS = (
     ),
     Check(
         "E8.labels",
-        "squared cosine of its eigenvector with the labels, d = N = n, n1 = 4 d",
+        "squared cosine of its eigenvector with the labels, `d = N = n, n1 = 4 d`",
         _SOURCE,
         functools.partial(_labels, _real(_LARGE)),
         Ladder(

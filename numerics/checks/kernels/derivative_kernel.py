@@ -118,16 +118,16 @@ def _half(name: str) -> float:
 CHECKS = (
     Check(
         id="K3.price",
-        claim="E[sigma'(u) sigma'(v)] of ReLU is (pi - t)/(2 pi) = d kappa/d q12",
+        claim="`E[sigma'(u) sigma'(v)]` of ReLU is `(pi - t)/(2 pi) = d kappa/d q12`",
         source="K3",
         predict=lambda: _derivative("relu", 1, 1),
         measure=_by_score("relu", (1, 1)),
         resolution=0.01,
-        control=Control("Cho and Saul's k_0, twice the expectation", lambda: 2 * _derivative("relu", 1, 1)),
+        control=Control("Cho and Saul's `k_0`, twice the expectation", lambda: 2 * _derivative("relu", 1, 1)),
     ),
     Check(
         id="K3.distribution",
-        claim="E[sigma''(u) sigma(v)] of ReLU, carried by the delta at the kink",
+        claim="`E[sigma''(u) sigma(v)]` of ReLU, carried by the `delta` at the kink",
         source="K3; F, section 4",
         predict=lambda: _derivative("relu", 2, 0),
         measure=_by_score("relu", (2, 0)),
@@ -136,7 +136,7 @@ CHECKS = (
     ),
     Check(
         id="K3.second",
-        claim="d kappa/d q11 is half of E[sigma''(u) sigma(v)]: shifted ReLU",
+        claim="`d kappa/d q11` is half of `E[sigma''(u) sigma(v)]`: shifted ReLU",
         source="K3",
         predict=lambda: 2 * _half("relu(z - 1/3)"),
         measure=_by_score("relu(z - 1/3)", (2, 0)),
@@ -145,7 +145,7 @@ CHECKS = (
     ),
     Check(
         id="K3.jump",
-        claim="E[delta(u - 1/3) delta(v - 1/3)], the derivative kernel of a shifted step, is the bivariate density",
+        claim="`E[delta(u - 1/3) delta(v - 1/3)]`, the derivative kernel of a shifted step, is the bivariate density",
         source="K3",
         predict=lambda: _derivative("step(z - 1/3)", 1, 1, _NEAR),
         measure=_by_score("step(z - 1/3)", (1, 1), _NEAR),
@@ -154,13 +154,13 @@ CHECKS = (
     ),
     Check(
         id="K3.tangent",
-        claim="the two-layer tangent kernel, GELU, readout variance 1/2, weights N(0, I/d)",
+        claim="the two-layer tangent kernel, GELU, readout variance 1/2, weights `N(0, I/d)`",
         source="K3; O, proposition 1",
         predict=lambda: _tangent(_READOUT),
         measure=MonteCarlo(
             functools.partial(_network_trial, name="gelu"), "tangent", 4_000, trials=160, full_trials=1600
         ),
         resolution=0.01,
-        control=Control("q12 in the place of x.x'", _tangent_with_covariance),
+        control=Control("`q12` in the place of `x.x'`", _tangent_with_covariance),
     ),
 )

@@ -87,16 +87,16 @@ def _total(name: str, dimension: int, degree: int, wrong: bool = False) -> Enclo
 CHECKS = (
     Check(
         id="K2.relu",
-        claim="eta_2 of ReLU at d = 5, times sqrt N(5, 2)",
+        claim="`eta_2` of ReLU at `d = 5`, times `sqrt N`(5, 2)",
         source="K2; F, lemma 5.1",
         predict=lambda: _eta("relu", 5, 2),
         measure=_points("relu", 5, 2),
         resolution=0.005,
-        control=Control("C_l in the place of P_l", lambda: _gegenbauer("relu", 5, 2)),
+        control=Control("`C_l` in the place of `P_l`", lambda: _gegenbauer("relu", 5, 2)),
     ),
     Check(
         id="K2.step",
-        claim="eta_3 of the step at d = 4 (negative), times sqrt N(4, 3)",
+        claim="`eta_3` of the step at `d = 4` (negative), times `sqrt N`(4, 3)",
         source="K2",
         predict=lambda: _eta("step", 4, 3),
         measure=_points("step", 4, 3),
@@ -105,7 +105,7 @@ CHECKS = (
     ),
     Check(
         id="K2.tanh",
-        claim="eta_1 of tanh(3 z) at d = 3 by enclosure, times sqrt 3",
+        claim="`eta_1` of tanh(`3 z`) at `d = 3` by enclosure, times `sqrt 3`",
         source="K2",
         predict=lambda: _eta("tanh(3*z)", 3, 1),
         measure=_points("tanh(3*z)", 3, 1),
@@ -114,7 +114,7 @@ CHECKS = (
     ),
     Check(
         id="K2.kernel",
-        claim="E[Y(x) k(x, x') Y(x')] = eta_0^2 for relu(z)^2 at d = 3, weight uniform on the sphere",
+        claim="`E[Y(x) k(x, x') Y(x')] = eta_0^2` for relu`(z)^2` at `d = 3`, weight uniform on the sphere",
         source="K2",
         predict=lambda: _eigenvalue("relu(z)**2", 3, 0),
         measure=MonteCarlo(
@@ -126,17 +126,17 @@ CHECKS = (
         ),
         resolution=0.004,
         control=Control(
-            "weights N(0, I/d) in the place of the sphere",
+            "weights `N(0, I/d)` in the place of the sphere",
             lambda: float(_eigenvalue("relu(z)**2", 3, 0)) * float(gaussian_weight_factor(2, sp.Integer(3))),
         ),
     ),
     Check(
         id="K2.parseval",
-        claim="sum of N(d, l) eta_l^2 is E f^2 = 1/(2d), ReLU at d = 4",
+        claim="sum of `N(d, l) eta_l^2` is `E f^2 = 1/(2d)`, ReLU at `d = 4`",
         source="K2",
         predict=lambda: second_moment(nonlinearity("relu"), 4),
         measure=SecondRoute(lambda: _total("relu", 4, 400)),
         resolution=0.002,
-        control=Control("multiplicities of d = 3", lambda: _total("relu", 4, 400, wrong=True)),
+        control=Control("multiplicities of `d = 3`", lambda: _total("relu", 4, 400, wrong=True)),
     ),
 )

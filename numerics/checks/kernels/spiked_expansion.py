@@ -93,16 +93,16 @@ def _limit_curvature() -> float:
 CHECKS = (
     Check(
         "G7.mixing",
-        "the mixing tau of degrees 0 and 2 at small B is that of the closed form, d = 10",
+        "the mixing `tau` of degrees 0 and 2 at small `B` is that of the closed form, `d = 10`",
         "G7; paper F, Theorem 5.4",
         lambda: _slope(spiked_expansion.mixing()),
         SecondRoute(_mixing_slope),
         0.01,
-        Control("the printed tau, right as d -> infinity", lambda: _slope(spiked_expansion.paper_tau())),
+        Control("the printed `tau`, right as `d ->` infinity", lambda: _slope(spiked_expansion.paper_tau())),
     ),
     Check(
         "G7.mixing.third",
-        "tau as d -> infinity exceeds its closed form by the factor 1 + (B/(Ad))^2",
+        "`tau` as `d ->` infinity exceeds its closed form by the factor 1 + (`B`/(Ad))`^2`",
         "G7",
         _limit_curvature,
         SecondRoute(_mixing_curvature),
@@ -111,7 +111,7 @@ CHECKS = (
     ),
     Check(
         "G7.second_order",
-        "lambda_max goes on after A lambda_0 + B/(2 pi d) with (B/d)^2/(4 pi A)",
+        "`lambda_max` goes on after A `lambda_0 + B/(2 pi d)` with `(B/d)^2`/(`4 pi A`)",
         "G7; paper F, Theorem 5.4",
         lambda: 1 / (4 * math.pi),
         SecondRoute(_second_coefficient),
@@ -120,16 +120,16 @@ CHECKS = (
     ),
     Check(
         "G7.second_root",
-        "the second eigenvalue is lambda_2 ((A+B)^2/A)(1 - 7 B/(Ad) + ...), of order (B/d)^2",
+        "the second eigenvalue is `lambda_2 ((A+B)^2/A)`(1 - `7 B`/(Ad) + ...), of order `(B/d)^2`",
         "G7; paper F, Appendix",
         functools.partial(_second_ratio, 2),
         SecondRoute(second_ratio),
         0.05,
-        Control("the appendix's A lambda_2", _paper_second),
+        Control("the appendix's A `lambda_2`", _paper_second),
     ),
     Check(
         "G7.seven",
-        "its first correction is -7 B/(Ad)",
+        "its first correction is `-7 B`/(Ad)",
         "G7",
         functools.partial(_second_ratio, 2),
         SecondRoute(second_ratio),

@@ -132,57 +132,57 @@ _DATA = functools.partial(MonteCarlo, _data_trial)
 CHECKS = (
     Check(
         "G6.linear.aligned",
-        "d = 20, A = 3/2, B = 20: <f, T f> of f = w*.x on data is (A+B)/(4d)",
+        "`d = 20, A = 3/2, B = 20`: `<f`, T `f>` of `f = w*.x` on data is `(A+B)/(4d)`",
         "G6; paper F, Theorem 5.3",
         lambda: _linear(aligned()),
         MonteCarlo(_linear_trial, "aligned", 140, 60, 600),
         0.002,
-        Control("not boosted: A/(4d)", lambda: _linear(orthogonal())),
+        Control("not boosted: `A/(4d)`", lambda: _linear(orthogonal())),
     ),
     Check(
         "G6.linear.orthogonal",
-        "d = 20, A = 3/2, B = 20: <f, T f> of f = v.x, v across w*, on data is A/(4d)",
+        "`d = 20, A = 3/2, B = 20`: `<f`, T `f>` of `f = v.x, v` across `w*`, on data is `A/(4d)`",
         "G6; paper F, Theorem 5.3",
         lambda: _linear(orthogonal()),
         MonteCarlo(_linear_trial, "orthogonal", 140, 60, 600),
         0.001,
-        Control("unaffected: the 1/(4d) of k0", lambda: 1 / (4 * D)),
+        Control("unaffected: the `1/(4d)` of `k0`", lambda: 1 / (4 * D)),
     ),
     Check(
         "G6.top",
-        "d = 20, A = 1, B = 20: <Psi, T Psi> of the computed eigenfunction on data",
+        "`d = 20, A = 1, B = 20`: `<Psi`, T `Psi>` of the computed eigenfunction on data",
         "G6; paper F, Theorem 5.4",
         lambda: float(at_spike(D, SPIKE).eigenvalues[0]),
         _DATA("top", 140, 160, 1600),
         0.022,
         Control(
-            "the printed lambda~ = A lambda_0 + B/(2 pi d)",
+            "the printed `lambda~` = A `lambda_0 + B/(2 pi d)`",
             lambda: float(spiked_expansion.paper_top().subs({A: 1, sp.Symbol("B", real=True): 20, d: 20}).evalf(15)),
         ),
     ),
     Check(
         "G6.eigenfunction",
-        "<T Psi, T Psi> = lambda^2: Psi is an eigenfunction, not only a good trial function",
+        "`<`T `Psi`, T `Psi> = lambda^2`: `Psi` is an eigenfunction, not only a good trial function",
         "G6",
         lambda: float(at_spike(D, SPIKE).eigenvalues[0]),
         _DATA("top_square", 140, 160, 1600),
         0.05,
-        Control("the aligned linear eigenvalue (A+B)/(4d)", lambda: (_BULK + SPIKE) / (4 * D)),
+        Control("the aligned linear eigenvalue `(A+B)/(4d)`", lambda: (_BULK + SPIKE) / (4 * D)),
     ),
     Check(
         "G6.second",
-        "d = 20, A = 1, B = 20: the second even eigenvalue on data",
+        "`d = 20, A = 1, B = 20`: the second even eigenvalue on data",
         "G6; paper F, Appendix",
         lambda: float(at_spike(D, SPIKE).eigenvalues[1]),
         _DATA("second", 140, 160, 1600),
         0.006,
         Control(
-            "the appendix's A lambda_2", lambda: float(spiked_expansion.paper_second().subs({A: 1, d: D}).evalf(15))
+            "the appendix's A `lambda_2`", lambda: float(spiked_expansion.paper_second().subs({A: 1, d: D}).evalf(15))
         ),
     ),
     Check(
         "G6.sector",
-        "d = 20, A = 1, B = 20: the first eigenvalue of sector 1 (odd in w*), multiplicity 19, on data",
+        "`d = 20, A = 1, B = 20`: the first eigenvalue of sector 1 (odd in `w*`), multiplicity 19, on data",
         "G6",
         lambda: float(at_spike(D, SPIKE, 1, 1).eigenvalues[0]),
         _DATA("tilted", 140, 160, 1600),
@@ -191,7 +191,7 @@ CHECKS = (
     ),
     Check(
         "G6.circle",
-        "d = 2: the largest eigenvalue by a rule on the circle that knows no harmonics",
+        "`d = 2`: the largest eigenvalue by a rule on the circle that knows no harmonics",
         "G6",
         lambda: float(at_spike(2, 5.0).eigenvalues[0]),
         SecondRoute(circle),
@@ -200,11 +200,12 @@ CHECKS = (
     ),
     Check(
         "G6.weyl",
-        "d = 2, B = 30 A: lambda_j(T1)/lambda_j(T0) tends to A (1+B/A)^(-1/2) ((2/pi) K)^4, which vanishes with A/B",
+        "`d = 2, B = 30 A`: `lambda_j`(T1)/`lambda_j`(T0) tends to `A (1+B/A)^(-1/2) ((2/pi) K)^4`, which vanishes "
+        "with `A/B`",
         "G6; paper F, Theorem 4.1",
         _weyl,
         SecondRoute(weyl),
         0.3,
-        Control("the printed 1/sqrt(det Gamma)", lambda: 31.0**-0.5),
+        Control("the printed `1/sqrt(det Gamma)`", lambda: 31.0**-0.5),
     ),
 )

@@ -191,7 +191,7 @@ def _rest(which: str) -> float:
 CHECKS = (
     Check(
         id="L1.given",
-        claim="weights after one step eta = 1.5 sqrt N: simulated risk over L1's, one spike direction",
+        claim="weights after one step `eta = 1.5 sqrt N`: simulated risk over L1's, one spike direction",
         source=SOURCE,
         predict=lambda: 1.0,
         measure=Ladder(functools.partial(_given_trial, steps=1), "ratio", (40, 90), 1.0, 50, (60, 120, 240), 60),
@@ -209,16 +209,16 @@ CHECKS = (
     ),
     Check(
         id="L1.large",
-        claim="erf on erf trained by a step eta = 2 sqrt N: simulated risk over the closed fixed point's",
+        claim="erf on erf trained by a step `eta = 2 sqrt N`: simulated risk over the closed fixed point's",
         source=SOURCE,
         predict=lambda: 1.0,
         measure=Ladder(_large_trial, "ratio", (30, _LARGE), 1.0, 32, (60, _LARGE), 200),
         resolution=0.28,
-        control=Control("O3's formula, as if the step were Theta(1)", _as_if_small),
+        control=Control("O3's formula, as if the step were `Theta`(1)", _as_if_small),
     ),
     Check(
         id="L1.norms",
-        claim="a link with a mean, fitted in part by the fluctuation of |w_j|^2 (z + He_2/2 on softplus)",
+        claim="a link with a mean, fitted in part by the fluctuation of `|w_j|^2` (`z + He_2/2` on softplus)",
         source=SOURCE + ", O3",
         predict=_norms,
         measure=Ladder(functools.partial(risk_trial, **NORMS), "test", (30, 110), 1.0, 48, (100, 200, 400), 60),  # type: ignore[arg-type]
@@ -227,7 +227,9 @@ CHECKS = (
     ),
     Check(
         id="L1.length",
-        claim="relu on a link of mean 10: simulated training error over L1's, which knows that the features share |x|",
+        claim=(
+            "relu on a link of mean 10: simulated training error over L1's, which knows that the features share `|x|`"
+        ),
         source=SOURCE,
         predict=lambda: 1.0,
         measure=Ladder(_length_trial, "train", (30, _LENGTH), 1.0, 40, (60, 120, 240), 60),
@@ -236,7 +238,7 @@ CHECKS = (
     ),
     Check(
         id="L1.rest.bulk",
-        claim="batch of d/2: the resolvent of the covariance that the step leaves in the weights",
+        claim="batch of `d/2`: the resolvent of the covariance that the step leaves in the weights",
         source=SOURCE + ", O1",
         predict=functools.partial(_rest, "bulk"),
         measure=Ladder(_rest_trial, "bulk", (40, 120), 1.0, 60, (100, 200, 400), 60),
@@ -245,7 +247,7 @@ CHECKS = (
     ),
     Check(
         id="L1.rest.aligned",
-        claim="the same resolvent at beta, orthogonally to the spike: beta sees less of the rest than the average",
+        claim="the same resolvent at `beta`, orthogonally to the spike: `beta` sees less of the rest than the average",
         source=SOURCE + ", O1",
         predict=functools.partial(_rest, "aligned"),
         measure=Ladder(_rest_trial, "aligned", (40, 120), 1.0, 150, (100, 200, 400), 150),

@@ -53,7 +53,7 @@ def _floor(dimension: int) -> float:
 CHECKS = (
     Check(
         "G8.squared",
-        "Figure 1a at d = 3200, exponent .9, shows the squared overlap with Y2",
+        "Figure 1a at `d = 3200`, exponent .9, shows the squared overlap with Y2",
         "G8; paper F, Figure 1a",
         functools.partial(overlap, 3200, 0.9),
         SecondRoute(_published_overlap),

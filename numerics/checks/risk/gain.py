@@ -56,7 +56,7 @@ def _reached() -> float:
 CHECKS = (
     Check(
         "O5.nothing",
-        "no gain from a link of exponent 3, with theta far above the threshold: an outlier, and nothing learned",
+        "no gain from a link of exponent 3, with `theta` far above the threshold: an outlier, and nothing learned",
         SOURCE,
         functools.partial(_gain, _NOTHING),
         Ladder(_NOTHING.trial(), "gain", (30, 90), 1.0, 60, (100, 200, 400), 60),
@@ -65,20 +65,20 @@ CHECKS = (
     ),
     Check(
         "O5.wide",
-        "gain of one step at N/d = 6: it fades as d/N",
+        "gain of one step at `N/d = 6`: it fades as `d/N`",
         SOURCE,
         functools.partial(_gain, WIDE),
         Ladder(WIDE.trial(), "gain", (20, 50), 1.0, 80, (100, 200), 60),
         0.02,
-        Control("the gain at N/d = 1 and the same ridge per width", _narrow),
+        Control("the gain at `N/d = 1` and the same ridge per width", _narrow),
     ),
     Check(
         "O5.floor",
-        "risk after one step at n/d = 4, no noise: above the best linear model's",
+        "risk after one step at `n/d = 4`, no noise: above the best linear model's",
         SOURCE,
         _risk,
         Ladder(FLOOR.trial(), "test", (30, 80), 0.75, 60, (100, 200, 400), 60),
         0.03,
-        Control("the best linear model's risk mu2*^2, as if it were reached", _reached),
+        Control("the best linear model's risk `mu2*^2`, as if it were reached", _reached),
     ),
 )

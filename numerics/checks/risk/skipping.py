@@ -22,12 +22,12 @@ def _averaged() -> float:
 CHECKS = (
     Check(
         "G9.conditional",
-        "eta = 3 d: features drawn given the batch have the ridge risk of trained ones",
+        "`eta = 3 d`: features drawn given the batch have the ridge risk of trained ones",
         "G9",
         lambda: 1.0,
         # The drawn features share the batch's direction and the energy of the rest; what differs is of order 1/d.
         MonteCarlo(functools.partial(risks, step=STEP), "conditional_ratio", 100, 28, 100, lambda d: 5 / d),
         0.17,
-        Control("features drawn from the batch-averaged Gamma, whose spike is w* itself", _averaged),
+        Control("features drawn from the batch-averaged `Gamma`, whose spike is `w*` itself", _averaged),
     ),
 )

@@ -62,12 +62,12 @@ def _trained_trial(rng: object, size: int) -> dict[str, float]:
 def _second_route(id: str, width: float) -> Check:
     return Check(
         id=id,
-        claim=f"the corrected equations at p/d = {width:g} are those of conditional Gaussian equivalence",
+        claim=f"the corrected equations at `p/d = {width:g}` are those of conditional Gaussian equivalence",
         source="P5, fixed-point equations; C1",
         predict=functools.partial(_predicted, width, False),
         measure=SecondRoute(functools.partial(_conditional, width)),
         resolution=1e-5,
-        control=Control("the recorded form, without 1/beta", functools.partial(_predicted, width, True)),
+        control=Control("the recorded form, without `1/beta`", functools.partial(_predicted, width, True)),
     )
 
 
@@ -76,11 +76,11 @@ CHECKS = (
     _second_route("C1.wide", WIDE),
     Check(
         id="C1.trained",
-        claim="test risk of networks trained by one maximal step, p/d = 2, constant readout",
+        claim="test risk of networks trained by one maximal step, `p/d = 2`, constant readout",
         source="P5; C1",
         predict=functools.partial(_predicted, WIDE, False),
         measure=Ladder(_trained_trial, "test", (28, 90), 1.0, 64, (60, 120, 240), 80),
         resolution=0.0155,
-        control=Control("the recorded form, without 1/beta", functools.partial(_predicted, WIDE, True)),
+        control=Control("the recorded form, without `1/beta`", functools.partial(_predicted, WIDE, True)),
     ),
 )

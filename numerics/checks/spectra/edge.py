@@ -99,7 +99,7 @@ CHECKS = (
         measure=_rate(0.0, 320),
         resolution=0.07,
         control=Control(
-            "the beta = 2 quantile for a real matrix",
+            "the `beta = 2` quantile for a real matrix",
             lambda: float(tracy_widom.sf(tracy_widom.isf(_ALARM, beta=2), beta=1)),
         ),
     ),
@@ -132,7 +132,7 @@ CHECKS = (
     ),
     Check(
         id="R4.kurtosis",
-        claim="relative shift of the edge by the excess kurtosis -2 of +-1 entries, times sqrt(n p)",
+        claim="relative shift of the edge by the excess kurtosis -2 of `+-`1 entries, times `sqrt(n p)`",
         source="derived here (numerics/spectra/edge.py)",
         predict=lambda: -2.0,
         # Mostly finite size, at the rate 2/3; 1/2 keeps the noise of the fitted term out of the margin (see R1.edge).

@@ -76,7 +76,7 @@ def _checks(ids: tuple[str, str, str, str], ratio: float, scale: float) -> tuple
             predict=partial(of, law),
             measure=Ladder(trial, component, (80, 160, 320), rate, 48, (200, 400, 800), 40),
             resolution=resolution,
-            control=Control("ratio n/p instead of p/n", partial(of, exchanged)),
+            control=Control("ratio `n/p` instead of `p/n`", partial(of, exchanged)),
         )
 
     moment, cdf, stieltjes, edge = ids
@@ -84,7 +84,7 @@ def _checks(ids: tuple[str, str, str, str], ratio: float, scale: float) -> tuple
         # Linear statistics are O(1/n) away; the slower rate is a bound, for the reason given at the edge.
         check(moment, "third", "third moment", lambda m: m.moment(3), 0.08 * law.moment(3), rate=1 / 2),
         check(cdf, "below", "share of eigenvalues below the mean", lambda m: float(m.cdf(scale)), 0.02, rate=1 / 2),
-        check(stieltjes, "re", "Re m(1/2 + i/2)", lambda m: float(m.stieltjes(_Z).real), 0.02, rate=1 / 2),
+        check(stieltjes, "re", "Re `m(1/2 + i/2)`", lambda m: float(m.stieltjes(_Z).real), 0.02, rate=1 / 2),
         # The mean is n^(-2/3) away from the edge, by several standard errors: with that rate the noise of the fitted
         # term, which goes against the gap's own, would eat into the four standard errors. Half is a bound.
         check(edge, "largest", "largest eigenvalue", lambda m: m.edges[1], 0.1 * law.edges[1], rate=1 / 2),
@@ -101,11 +101,11 @@ CHECKS = (
         predict=lambda: MarchenkoPastur(2.0, 0.5).atom,
         measure=MonteCarlo(partial(spectrum, ratio=2.0, scale=0.5), "atom", 320, 16, 40),
         resolution=0.1,
-        control=Control("ratio n/p instead of p/n (no atom)", lambda: MarchenkoPastur(0.5, 0.5).atom),
+        control=Control("ratio `n/p` instead of `p/n` (no atom)", lambda: MarchenkoPastur(0.5, 0.5).atom),
     ),
     Check(
         id="R1.free",
-        claim="free cumulants add: third moment of A + B, ratios 1/2 and 2",
+        claim="free cumulants add: third moment of `A + B`, ratios 1/2 and 2",
         source="Voiculescu 1986; Nica & Speicher 2006, lecture 12",
         predict=lambda: _free_third(_cumulants(0.5, 2.0)),
         measure=Ladder(_free_sum, "third", (60, 120, 240), 1, 30, (100, 200, 400), 40),

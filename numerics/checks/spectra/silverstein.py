@@ -102,7 +102,7 @@ CHECKS = (
         _ladder("spike", 1),
         0.3,
         Control(
-            "the formula of a bulk of 1 alone, ell (1 + c/(ell - 1))", lambda: _SPIKE * (1 + _RATIO / (_SPIKE - 1))
+            "the formula of a bulk of 1 alone, `ell (1 + c/(ell - 1))`", lambda: _SPIKE * (1 + _RATIO / (_SPIKE - 1))
         ),
     ),
     Check(
@@ -137,7 +137,7 @@ CHECKS = (
     ),
     Check(
         "R2.kernel",
-        "resolvent of centred ReLU features, N/d = 3/2, N/n = 1/2",
+        "resolvent of centred ReLU features, `N/d = 3/2, N/n = 1/2`",
         _KERNEL,
         _resolvent,
         # O(1/d), and most of the margin: a slower rate bounds it (see R1.edge).
@@ -150,13 +150,13 @@ CHECKS = (
     ),
     Check(
         "R2.kernel_spike",
-        "largest eigenvalue of features with mu1 = 1/2, c_2 = 1, N/d = 6, N/n = 1/5",
+        "largest eigenvalue of features with `mu1 = 1/2, c_2 = 1, N/d = 6, N/n = 1/5`",
         "derived here (numerics/spectra/silverstein.py)",
         lambda: _kernel_outlier(_kernel_spike()),
         Ladder(_quadratic_features, "largest", (20, 40, 80), 0.5, 32, (40, 80, 160), 16),
         1.2,
         Control(
-            "the bulk's edge: E sigma'' taken for 0",
+            "the bulk's edge: `E sigma''` taken for 0",
             lambda: conjugate_kernel(_SPIKE_WIDE, _SPIKE_DEEP, _MU1, _C2).edges[-1][1],
         ),
     ),

@@ -147,18 +147,18 @@ def _above(ids: tuple[str, str, str, str], case: tuple[str, str], text: str) -> 
     return (
         Check(
             ids[0],
-            f"s_1 of W_1 at {text}",
+            f"`s_1` of `W1` at {text}",
             SOURCE,
             functools.partial(_outlier, width, step),
             _ladder(case, "outlier", 1),
             0.1,
-            Control("threshold psi^(1/2): the bulk's edge", lambda: _edge(width))
+            Control("threshold `psi^(1/2)`: the bulk's edge", lambda: _edge(width))
             if width == "9"
             else Control("overlooked spike: the bulk's edge", lambda: _edge(width)),
         ),
         Check(
             ids[1],
-            f"squared overlap with u at {text}",
+            f"squared overlap with `u` at {text}",
             SOURCE,
             functools.partial(_overlap, width, step, "d"),
             _ladder(case, "overlap_d", rate),
@@ -176,12 +176,12 @@ def _above(ids: tuple[str, str, str, str], case: tuple[str, str], text: str) -> 
         ),
         Check(
             ids[3],
-            f"squared overlap with beta at {text}",
+            f"squared overlap with `beta` at {text}",
             SOURCE,
             functools.partial(_overlap, width, step, "beta"),
             _ladder(case, "overlap_beta", rate),
             0.08,
-            Control("without the factor mu1*^2/|u|^2", lambda: _overlap(width, step, "d")),
+            Control("without the factor `mu1*^2/|u|^2`", lambda: _overlap(width, step, "d")),
         ),
     )
 
@@ -191,7 +191,7 @@ def _below(ids: tuple[str, str], case: tuple[str, str], text: str) -> tuple[Chec
     return (
         Check(
             ids[0],
-            f"no outlier at {text}: s_1 is the edge",
+            f"no outlier at {text}: `s_1` is the edge",
             SOURCE,
             functools.partial(_outlier, width, step),
             _ladder(case, "outlier", 1, 20),
@@ -200,12 +200,12 @@ def _below(ids: tuple[str, str], case: tuple[str, str], text: str) -> tuple[Chec
         ),
         Check(
             ids[1],
-            f"no overlap with u at {text}",
+            f"no overlap with `u` at {text}",
             SOURCE,
             functools.partial(_overlap, width, step, "d"),
             _ladder(case, "overlap_d", 1 / 2, 20),  # O(1/N), far below the resolution: a bound, as in R1.edge
             0.08,
-            Control("the top vector taken for u", lambda: 1.0),
+            Control("the top vector taken for `u`", lambda: 1.0),
         ),
     )
 
@@ -214,13 +214,13 @@ CHECKS = (
     *_above(
         ("O2.outlier.wide", "O2.overlap.d.wide", "O2.overlap.N.wide", "O2.overlap.beta.wide"),
         _WIDE_ABOVE,
-        "N/d = 9, theta > psi^(1/4)",
+        "`N/d = 9, theta > psi^(1/4)`",
     ),
-    *_below(("O2.outlier.wide.below", "O2.overlap.d.wide.below"), _WIDE_BELOW, "N/d = 9, theta < psi^(1/4)"),
+    *_below(("O2.outlier.wide.below", "O2.overlap.d.wide.below"), _WIDE_BELOW, "`N/d = 9, theta < psi^(1/4)`"),
     *_above(
         ("O2.outlier.narrow", "O2.overlap.d.narrow", "O2.overlap.N.narrow", "O2.overlap.beta.narrow"),
         NARROW_ABOVE,
-        "N/d = 1/4, theta > psi^(1/4)",
+        "`N/d = 1/4, theta > psi^(1/4)`",
     ),
-    *_below(("O2.outlier.narrow.below", "O2.overlap.d.narrow.below"), _NARROW_BELOW, "N/d = 1/4, theta < psi^(1/4)"),
+    *_below(("O2.outlier.narrow.below", "O2.overlap.d.narrow.below"), _NARROW_BELOW, "`N/d = 1/4, theta < psi^(1/4)`"),
 )

@@ -103,7 +103,7 @@ def _check(
 def _full(id: str, k: int, resolution: float) -> Check:
     return Check(
         id=id,
-        claim=f"beta.b_{k} of W2 is E[z F_{k}] with F of the reading full: fresh batch, E y = 1",
+        claim=f"`beta.b_{k}` of `W2` is `E[z F_{k}]` with F of the reading full: fresh batch, `E y = 1`",
         source=SOURCE,
         predict=functools.partial(_full_signal, k, "fresh", "full", 1.0),
         measure=Ladder(
@@ -125,7 +125,7 @@ _p = functools.partial
 CHECKS: tuple[Check, ...] = (
     _check(
         "T3.memory",
-        "cosine of b_2, reused batch: |b_2|^2 has the memory term",
+        "cosine of `b_2`, reused batch: `|b_2|^2` has the memory term",
         _p(cosine, 2, "bounded", "reused"),
         "cosine2",
         ("bounded", "reused"),
@@ -135,7 +135,7 @@ CHECKS: tuple[Check, ...] = (
     ),
     _check(
         "T3.cross",
-        "b_1.b_2 of a reused batch",
+        "`b_1.b_2` of a reused batch",
         _p(cross, "bounded", "reused"),
         "cross",
         ("bounded", "reused"),
@@ -145,7 +145,7 @@ CHECKS: tuple[Check, ...] = (
     ),
     _check(
         "T3.signal.fresh",
-        "beta.b_2 of a fresh batch",
+        "`beta.b_2` of a fresh batch",
         _p(signal, 2, "bounded", "fresh"),
         "signal2",
         ("bounded", "fresh"),
@@ -155,17 +155,17 @@ CHECKS: tuple[Check, ...] = (
     ),
     _check(
         "T3.he3.reused.1",
-        "odd link of information exponent 3: b_1 of a reused batch is blind to beta",
+        "odd link of information exponent 3: `b_1` of a reused batch is blind to `beta`",
         _p(cosine, 1, "he3", "reused"),
         "cosine1",
         ("he3", "reused"),
         0.12,
-        "k shifted by one",
+        "`k` shifted by one",
         _p(cosine, 2, "he3", "reused"),
     ),
     _check(
         "T3.he3.reused.2",
-        "odd link of information exponent 3: b_2 of a reused batch is aligned with beta",
+        "odd link of information exponent 3: `b_2` of a reused batch is aligned with `beta`",
         _p(cosine, 2, "he3", "reused"),
         "cosine2",
         ("he3", "reused"),
@@ -175,7 +175,7 @@ CHECKS: tuple[Check, ...] = (
     ),
     _check(
         "T3.he3.fresh.2",
-        "odd link of information exponent 3: a fresh batch never sees beta",
+        "odd link of information exponent 3: a fresh batch never sees `beta`",
         _p(cosine, 2, "he3", "fresh"),
         "cosine2",
         ("he3", "fresh"),
@@ -185,7 +185,7 @@ CHECKS: tuple[Check, ...] = (
     ),
     _check(
         "T3.mixed.reused.1",
-        "mixed parity, information exponent 2: b_1 of a reused batch is aligned with beta",
+        "mixed parity, information exponent 2: `b_1` of a reused batch is aligned with `beta`",
         _p(cosine, 1, "mixed", "reused"),
         "cosine1",
         ("mixed", "reused"),
@@ -195,13 +195,13 @@ CHECKS: tuple[Check, ...] = (
     ),
     Check(
         "T3.even.reused.2",
-        "even link of information exponent 2: b_2 of a reused batch is blind to beta, whatever Lambda",
+        "even link of information exponent 2: `b_2` of a reused batch is blind to `beta`, whatever `Lambda`",
         SOURCE,
         _p(cosine, 2, "even", "reused"),
         # No bias: reflecting the samples along beta leaves the labels and turns the sign of beta.b_2.
         MonteCarlo(_p(directions, link="even", batch="reused"), "cosine2", 150, 160, 1600),
         0.12,
-        Control("reuse and Lambda = 2 suffice, as for an odd link of exponent 3", _p(cosine, 2, "he3", "reused")),
+        Control("reuse and `Lambda = 2` suffice, as for an odd link of exponent 3", _p(cosine, 2, "he3", "reused")),
     ),
     _full("T3.full.1", 1, 0.15),
     _full("T3.full.2", 2, 0.13),

@@ -92,9 +92,10 @@ def beside(k: int) -> float:
 
 def _check(id: str, k: int, part: int, resolution: float) -> Check:
     square = part == 1
+    vector = f"a^{k + 1}" if square else f"a^{k}|a|"
     return Check(
         id=id,
-        claim=f"what a kink adds to the left vector {f'a^{k + 1}' if square else f'a^{k}|a|'}: the series of one side",
+        claim=f"what a kink adds to the left vector `{vector}`: the series of one side",
         source="T6, to every order",
         predict=functools.partial(both, k) if square else functools.partial(beside, k),
         measure=SecondRoute(functools.partial(measured, k, part)),
@@ -142,7 +143,7 @@ def _kinked_reach(rng: np.random.Generator, size: int) -> dict[str, float]:
 CHECKS: tuple[Check, ...] = (
     Check(
         id="T6.relu.direction",
-        claim="ReLU, reused: the further left vector a|a| carries (1/n) X^T F with T6's F",
+        claim="ReLU, reused: the further left vector `a|a|` carries `(1/n) X^T` F with T6's F",
         source="T6",
         predict=lambda: 1.0,
         measure=Ladder(
@@ -159,7 +160,7 @@ CHECKS: tuple[Check, ...] = (
     ),
     Check(
         id="T6.relu.signal",
-        claim="ReLU, reused: a|a| reaches an odd link of information exponent 3 at Lambda = 1",
+        claim="ReLU, reused: `a|a|` reaches an odd link of information exponent 3 at `Lambda = 1`",
         source="T6",
         predict=lambda: direct_limits(*_relu_further(1.0), he3_link, 1.0, 0.0, "reused", (0.0,)).signal,
         measure=Ladder(
@@ -172,7 +173,7 @@ CHECKS: tuple[Check, ...] = (
             full_trials=400,
         ),
         resolution=0.037,
-        control=Control("even in z: nothing is reached", lambda: 0.0),
+        control=Control("even in `z`: nothing is reached", lambda: 0.0),
     ),
     _check("T6.order2.power", 2, 1, 1e-5),
     _check("T6.order2.further", 2, -1, 1e-5),

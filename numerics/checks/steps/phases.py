@@ -142,19 +142,19 @@ def _count(id: str, case: str, claim: str, mistake: str, wrong: float) -> Check:
 def _exponent(id: str, k: int) -> Check:
     return Check(
         id=id,
-        claim=f"the strength of spike {k} grows as N^(alpha2 - {k}(1/2 - alpha1))",
+        claim=f"the strength of spike {k} grows as `N^(alpha2 - {k}(1/2 - alpha1))`",
         source=SOURCE,
         predict=functools.partial(exponent, k),
         measure=Rate(strengths, f"strength{k}", (40, 80, 160), 100, (100, 200, 400), 200),
         resolution=0.24,
-        control=Control("k shifted by one", functools.partial(exponent, k + 1)),
+        control=Control("`k` shifted by one", functools.partial(exponent, k + 1)),
     )
 
 
 def _one_step(id: str, batch: str, other: str) -> Check:
     return Check(
         id=id,
-        claim=f"below the line the angle with beta after two equal steps on a {batch} batch",
+        claim=f"below the line the angle with `beta` after two equal steps on a {batch} batch",
         source="T1, T5",
         predict=functools.partial(cosine2, batch),
         measure=Ladder(
@@ -192,16 +192,22 @@ def _length(id: str, batch: str, claim: str, mistake: str, wrong: tuple[float, f
 
 
 CHECKS: tuple[Check, ...] = (
-    _count("T1.count.two", "two", "degree 2 at (.35, .25): two outliers", "Lambda counted for the total", 1.0),
-    _count("T1.count.relu", "relu", "ReLU at (.35, .2), Lambda = 1: two outliers", "Lambda counted for the total", 1.0),
+    _count("T1.count.two", "two", "degree 2 at (.35, .25): two outliers", "`Lambda` counted for the total", 1.0),
+    _count(
+        "T1.count.relu",
+        "relu",
+        ("ReLU at (.35, .2), `Lambda = 1`: two outliers"),
+        ("`Lambda` counted for the total"),
+        1.0,
+    ),
     _count(
         "T1.count.three",
         "three",
-        "degree 3 at (.4, .25), Lambda = 2: three outliers",
-        "no third coefficient: Lambda = 1",
+        "degree 3 at (.4, .25), `Lambda = 2`: three outliers",
+        "no third coefficient: `Lambda = 1`",
         2.0,
     ),
-    _count("T1.count.below", "below", "degree 2 at (.2, .2), below the line: one outlier", "the cap L alone", 2.0),
+    _count("T1.count.below", "below", "degree 2 at (.2, .2), below the line: one outlier", "the cap `L` alone", 2.0),
     _exponent("T1.exponent.1", 1),
     _exponent("T1.exponent.2", 2),
     _one_step("T5.reused", "reused", "fresh"),
@@ -209,16 +215,16 @@ CHECKS: tuple[Check, ...] = (
     _length(
         "T5.length.reused",
         "reused",
-        "below the line two steps on one batch act as one step of size eta1 + eta2: the length of (W2 - W0) a",
-        "eta1 alone",
+        "below the line two steps on one batch act as one step of size `eta1 + eta2`: the length of (`W2 - W0`) a",
+        "`eta1` alone",
         (UNEQUAL[0], 0.0),
         0.17,
     ),
     _length(
         "T5.length.fresh",
         "fresh",
-        "below the line two fresh steps: the length of (W2 - W0) a, the noise of the two added in squares",
-        "one step of size eta1 + eta2",
+        "below the line two fresh steps: the length of (`W2 - W0`) a, the noise of the two added in squares",
+        "one step of size `eta1 + eta2`",
         (sum(UNEQUAL), 0.0),
         0.13,
     ),

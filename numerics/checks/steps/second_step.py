@@ -33,7 +33,7 @@ from bulkedge.theory.steps.alignment import Geometry
 from bulkedge.theory.steps.second_step import Label, Poly, as_expression, residual, spike_function
 from bulkedge.theory.steps.target import AdditiveTarget, label
 
-SOURCE = "paper T, theorem on W2; T2"
+SOURCE = "paper T, theorem on `W2`; T2"
 ALPHA, NOISE = 2.0, 0.3
 ORDERS = 3
 
@@ -152,7 +152,7 @@ def _full(
 ) -> Check:
     return Check(
         id=id,
-        claim=f"spike {k} of the second gradient is (1/n) X^T F_{k}, {batch} batch, E y = {mean:g}",
+        claim=f"spike {k} of the second gradient is `(1/n) X^T F_{k}`, {batch} batch, `E y = {mean:g}`",
         source=SOURCE,
         predict=lambda: 1.0,
         measure=Ladder(
@@ -174,25 +174,27 @@ def _t(k: int, mean: float, batch: str) -> Callable[[], float]:
 
 
 CHECKS: tuple[Check, ...] = (
-    _full("T2.full.reused.1", 1, 0.0, "reused", "reading rank_one (no E[sigma' sigma''])", _t(1, 0.0, "reused"), 0.13),
+    _full(
+        "T2.full.reused.1", 1, 0.0, "reused", ("reading rank_one (no `E[sigma' sigma'']`)"), _t(1, 0.0, "reused"), 0.13
+    ),
     _full("T2.full.reused.2.mean", 2, 1.0, "reused", "reading rank_one", _t(2, 1.0, "reused"), 0.14),
     _full(
-        "T2.full.fresh.1.mean", 1, 1.0, "fresh", "reading rank_one (no e = E y E[sigma''])", _t(1, 1.0, "fresh"), 0.1
+        "T2.full.fresh.1.mean", 1, 1.0, "fresh", "reading rank_one (no `e = E y E[sigma'']`)", _t(1, 1.0, "fresh"), 0.1
     ),
     _full(
         "T2.full.fresh.1",
         1,
         0.0,
         "fresh",
-        "E[sigma'] in the place of E[sigma'']",
+        "`E[sigma']` in the place of `E[sigma'']`",
         lambda: _lower_derivative(1, 0.0, "fresh"),
         0.1,
     ),
-    _full("T2.full.fresh.2.mean", 2, 1.0, "fresh", "reading rank_one (no xi, no e)", _t(2, 1.0, "fresh"), 0.16),
+    _full("T2.full.fresh.2.mean", 2, 1.0, "fresh", "reading rank_one (no `xi`, no `e`)", _t(2, 1.0, "fresh"), 0.16),
     *(
         Check(
             id=id,
-            claim=f"W2, odd link of information exponent 3, {batch} batch: {what} of spike 2 with beta",
+            claim=f"`W2`, odd link of information exponent 3, {batch} batch: {what} of spike 2 with `beta`",
             source="T2, T3; paper T, reused and fresh batches",
             predict=functools.partial(_he3_limit, batch, what == "cosine"),
             measure=Ladder(
@@ -208,11 +210,11 @@ CHECKS: tuple[Check, ...] = (
     ),
     Check(
         id="T2.square",
-        claim="squared loss: spike 0 of the second gradient carries y - f(x; W1), E y = 1",
+        claim="squared loss: spike 0 of the second gradient carries `y - f`(`x`; `W1`), `E y = 1`",
         source=SOURCE,
         predict=lambda: 1.0,
         measure=Ladder(_squared_gradient, "ratio0", (60, 120, 240), 0.5, 16, (150, 300, 600), 40),
         resolution=0.1,
-        control=Control("y in the place of y - f", _without_output),
+        control=Control("`y` in the place of `y - f`", _without_output),
     ),
 )

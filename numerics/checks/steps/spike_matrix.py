@@ -115,15 +115,15 @@ CHECKS: tuple[Check, ...] = (
     ),
     _outlier(
         "T4.limit",
-        "position of the second outlier from T3's Gram matrix and E a^4",
+        "position of the second outlier from T3's Gram matrix and `E a^4`",
         lambda: outlier(_limit_strength()),
         "position",
         0.3,
-        Control("E a^6 in the place of E a^4", lambda: outlier(_limit_strength(6))),
+        Control("`E a^6` in the place of `E a^4`", lambda: outlier(_limit_strength(6))),
     ),
     Check(
         "T4.third.position",
-        "Lambda = 2: the third outlier sits at O2's map of the spike matrix's third strength",
+        "`Lambda = 2`: the third outlier sits at O2's map of the spike matrix's third strength",
         "T4, O2",
         lambda: 1.0,
         # The rows' inflation by the second step decays as N^(2 alpha2 - 1).
@@ -136,11 +136,11 @@ CHECKS: tuple[Check, ...] = (
     ),
     Check(
         "T4.third.strength",
-        "Lambda = 2: the spike matrix's third strength from T3's Gram matrices and E a^6",
+        "`Lambda = 2`: the spike matrix's third strength from T3's Gram matrices and `E a^6`",
         "T4, T3",
         lambda: 1.0,
         Ladder(_third_strength, "ratio", (100, 200, 400), 1.0, 60, (200, 400, 800), 200),
         0.12,
-        Control("E[sigma''] in the place of E[sigma^(3)]", lambda: _limit_third(400, 2) / _limit_third(400)),
+        Control("`E[sigma'']` in the place of `E[sigma^(3)]`", lambda: _limit_third(400, 2) / _limit_third(400)),
     ),
 )

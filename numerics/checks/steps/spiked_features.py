@@ -134,7 +134,7 @@ SOURCE = "paper M, Theorem 3.3; the reading full derived here"
 CHECKS = (
     Check(
         id="M1.full.constant",
-        claim="the second left direction is c_2 (mu1^2 t^2 + v): its constant term",
+        claim="the second left direction is `c_2 (mu1^2 t^2 + v)`: its constant term",
         source=SOURCE,
         predict=functools.partial(_coefficient, 0, "full"),
         measure=_ladder("t0"),
@@ -143,16 +143,18 @@ CHECKS = (
     ),
     Check(
         id="M1.full.square",
-        claim="the second left direction is c_2 (mu1^2 t^2 + v): its square term",
+        claim="the second left direction is `c_2 (mu1^2 t^2 + v)`: its square term",
         source=SOURCE,
         predict=functools.partial(_coefficient, 2, "full"),
         measure=_ladder("t2", 2 / 3),  # it falls like 1/n from 60 to 300; a slower rate bounds it
         resolution=0.49,
-        control=Control("degree k + 1 instead of k: no square term", functools.partial(_coefficient, 3, "full")),
+        control=Control("degree `k + 1` instead of `k`: no square term", functools.partial(_coefficient, 3, "full")),
     ),
     Check(
         id="M2.projection",
-        claim="weighed by R0 the measured second direction has squared cosine 2/(2 + r^2) with He_2: the drop, halved",
+        claim=(
+            "weighed by R0 the measured second direction has squared cosine 2/(2 + `r^2`) with `He_2`: the drop, halved"
+        ),
         source="paper M, Theorem 4.5 (4/3); the reading full derived here",
         predict=functools.partial(_cos2, "full"),
         measure=_ladder("cos2"),
@@ -161,18 +163,18 @@ CHECKS = (
     ),
     Check(
         id="M2.first",
-        claim="weighed by R0 the first direction has cosine c*_1/b with the label's linear part",
+        claim="weighed by R0 the first direction has cosine `c*_1/b` with the label's linear part",
         source="paper M, Theorem 4.4",
         predict=lambda: SLOPE / math.sqrt(B2),
         # X^T R0 X knows nothing of (u, beta), whose law is invariant under rotations: the mean is E u.beta/|u|, of
         # which the fluctuations of u leave O(1/n).
         measure=_ladder("cosine", 1.0),
         resolution=0.19,
-        control=Control("the direction taken for beta itself", lambda: 1.0),
+        control=Control("the direction taken for `beta` itself", lambda: 1.0),
     ),
     Check(
         id="M2.drop",
-        claim="at a step of order one the first spike takes Delta_1/(1 + eta_0^2/eta^2) off the training loss",
+        claim="at a step of order one the first spike takes `Delta_1/(1 + eta_0^2/eta^2)` off the training loss",
         source="paper M, Theorem 4.4, at a finite strength: derived here",
         predict=functools.partial(_drop, True),
         measure=Ladder(drop_trial, "drop", (30, 120), 1.0, 256, (60, 240), 256),
@@ -181,7 +183,7 @@ CHECKS = (
     ),
     Check(
         id="M2.trace",
-        claim="M2 = (1/d) tr X^T R0 X is A/kappa of O3's resolvent",
+        claim="M2 = `(1/d) tr X^T` R0 `X` is `A/kappa` of O3's resolvent",
         source="paper M, section 4; derived here",
         predict=functools.partial(_trace, 1),
         measure=_ladder("M2"),

@@ -20,7 +20,7 @@ from bulkedge.numerics.trials.stream import stream
 from bulkedge.theory.functions.nonlinearity import nonlinearity
 from bulkedge.theory.steps.setting import Limit
 
-SOURCE = "O6; paper O's theorem on the spike without its assumption mu1* != 0"
+SOURCE = "O6; paper O's theorem on the spike without its assumption `mu1* !=` 0"
 
 # Odd and bounded with E z g = 0 exactly: E z^4 e^(-z^2/8) = 3 s^2 E z^2 e^(-z^2/8), s^2 = 4/5.
 LINK = "7/4*(z**3 - 12*z/5)*exp(-z**2/8)"
@@ -79,7 +79,7 @@ def _random() -> float:
 CHECKS = (
     Check(
         "O6.outlier",
-        "information exponent 3: an outlier of W1 where O2 puts it, though nothing of the target is in it",
+        "information exponent 3: an outlier of `W1` where O2 puts it, though nothing of the target is in it",
         SOURCE,
         _outlier,
         Ladder(trial, "outlier", (30, 85), 0.75, 220, (100, 200, 400), 100),
@@ -88,7 +88,7 @@ CHECKS = (
     ),
     Check(
         "O6.overlap",
-        "d times its squared overlap with beta: of order one, so the overlap vanishes",
+        "`d` times its squared overlap with `beta`: of order one, so the overlap vanishes",
         SOURCE,
         _overlap,
         Ladder(trial, "overlap", (30, 85), 1.0, 220, (100, 200, 400), 100),

@@ -149,7 +149,7 @@ CHECKS = (
     ),
     Check(
         "R5.fit",
-        "mean p-value of the fit on noise",
+        "mean `p`-value of the fit on noise",
         "derived here (numerics/weights/weights.py)",
         lambda: (_DRAWS + 2) / (2 * (_DRAWS + 1)),  # (1 + k)/(draws + 1), k uniform on 0..draws
         MonteCarlo(_null_fit, "p", 24, 160, 800),
@@ -158,7 +158,7 @@ CHECKS = (
     ),
     Check(
         "R5.fit.spikes",
-        "mean p-value of the fit on what six spikes leave of noise",
+        "mean `p`-value of the fit on what six spikes leave of noise",
         "Krein's spectral shift; derived here (numerics/weights/bulk_fit.py)",
         lambda: (_DRAWS + 2) / (2 * (_DRAWS + 1)),
         MonteCarlo(_spiked_fit, "p", 72, 100, 500, _finite_rank),

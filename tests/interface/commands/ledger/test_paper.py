@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import functools
+import json
+import pickle
 import re
 import subprocess
 from pathlib import Path
@@ -21,6 +24,7 @@ from bulkedge.numerics.trials.estimate import Estimate
 from bulkedge.theory.numbers import symbols as s
 from bulkedge.theory.numbers.enclosure import Enclosure
 from bulkedge.theory.numbers.errors import InputError
+from bulkedge.theory.numbers.marked import Marked
 from bulkedge.theory.steps.scaling import PAPERS
 
 
@@ -103,22 +107,37 @@ def test_the_ledger_and_the_errata_are_in_it() -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("mu_1 and psi1, w_i* and x^2", r"\(\mu_{1}\) and \(\psi_{1}\), \(w_{i}^{\star}\) and \(x{}^{2}\)"),
-        ("a <= b ~ N(0, 1) -> oo", r"a \(\leq\) \(b\) \(\sim\) \(N\)(0, 1) \(\to\) \(\infty\)"),
-        ("sigma' of no_words", r"\(\sigma'\) of no\_words"),
-        ("beta^T S^-1 mu1_star", r"\(\beta{}^{\top}\) \(S{}^{-1}\) \(\mu_{1}^{\star}\)"),
-        ("at kappa = sqrt 3, e.g. sqrt(1 + x^2)", r"at \(\kappa\) = \(\sqrt{3}\), e.g. \(\sqrt{1 + x{}^{2}}\)"),
-        ("A^(-(d-1)/2) of A theorem", r"\(A{}^{-(d-1)/2}\) of A theorem"),
-        ("sum_{k<=K} He_2(x), the paper's", r"\(\sum_{k\leq K}\) \(\mathrm{He}_{2}\)(\(x\)), the paper's"),
+        ("`mu_1` and `psi1, w_i*`, `x^2`", r"\(\mu_{1}\) and \(\psi_{1}, w_{i}^{\star}\), \(x{}^{2}\)"),
+        ("a `b ~ N(0, 1) -> oo`", r"a \(b \sim N(0, 1) \to \infty\)"),
+        ("psi1 unmarked, `sigma'` of no_words", r"psi1 unmarked, \(\sigma'\) of no\_words"),
+        ("`beta^T S^-1 mu1_star`", r"\(\beta{}^{\top} S{}^{-1} \mu_{1}^{\star}\)"),
+        ("at `kappa = sqrt 3`, e.g. `sqrt(1 + x^2)`", r"at \(\kappa = \sqrt{3}\), e.g. \(\sqrt{1 + x{}^{2}}\)"),
+        ("`A^(-(d-1)/2)` of A theorem", r"\(A{}^{-(d-1)/2}\) of A theorem"),
+        ("`sum_{k<=K} He_2(x)`, the paper's", r"\(\sum_{k\leq K} \mathrm{He}_{2}(x)\), the paper's"),
         (
-            "E_xi |E|_op of c*_1 w*.x",
-            r"\(\mathbb{E}_{\xi}\) \(|E|{}_{\mathrm{op}}\) of \(c_{1}^{\star}\) \(w^{\star}\cdot x\)",
+            "`E_xi |E|_op` of `c*_1 w*.x`",
+            r"\(\mathbb{E}_{\xi} |E|{}_{\mathrm{op}}\) of \(c_{1}^{\star} w^{\star}\cdot x\)",
         ),
-        ("E sigma'^2 (O3; F, eq. (3.3))", r"\(\mathbb{E}\) \(\sigma'{}^{2}\) (O3; F, eq. (3.3))"),
+        ("`E sigma'^2` (O3; F, eq. (3.3))", r"\(\mathbb{E} \sigma'{}^{2}\) (O3; F, eq. (3.3))"),
+        ("`X` is `n x d`, `log det(1 + lam)`", r"\(X\) is \(n\times d\), \(\log  \det (1 + \lambda)\)"),
     ],
 )
 def test_prose(text: str, expected: str) -> None:
     assert prose(text) == expected
+
+
+def test_marks_are_read_once_and_kept() -> None:
+    """The words are what tables and JSON show; copies and pickles keep the marks; a mark that is not closed is told."""
+    text = Marked("`x^2` of `W0`")
+    assert (text, text.marked) == ("x^2 of W0", "`x^2` of `W0`")
+    assert Marked(text) is text
+    for other in (copy.deepcopy(text), pickle.loads(pickle.dumps(text))):  # noqa: S301 -- our own
+        assert (other, other.marked) == (text, text.marked)
+    with pytest.raises(ValueError, match="not closed"):
+        Marked("`x of W0")
+    check = next(c for c in registry.checks() if "`" in c.claim.marked)
+    assert "`" not in check.claim
+    assert "`" not in json.dumps(check.claim)
 
 
 def test_no_name_is_printed_raw() -> None:
