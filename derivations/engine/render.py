@@ -37,6 +37,7 @@ PREAMBLE = r"""\usepackage[T1]{fontenc}
 \usepackage{amsmath,amssymb,mathtools}
 \usepackage{graphicx}
 \allowdisplaybreaks
+\emergencystretch=2em
 \newsavebox{\fitbox}
 % A formula as it is, or scaled down to the line where it is wider.
 \newcommand{\fit}[1]{\sbox{\fitbox}{$\displaystyle #1$}%
@@ -74,7 +75,13 @@ _LITERAL = {"{": r"\{", "}": r"\}", "%": r"\%", "#": r"\#", "&": r"\&"}
 
 def prose(text: str) -> str:
     """A sentence for LaTeX: what is marked (theory.numbers.marked) as formulas, the rest as words."""
-    return "".join(rf"\({_formula(piece)}\)" if marked else escape(piece) for piece, marked in Marked(text).parts())
+    return "".join(_inline(piece) if marked else escape(piece) for piece, marked in Marked(text).parts())
+
+
+def _inline(text: str) -> str:
+    # TeX breaks a formula at relations and operators only; a list of letters has none.
+    formula = _formula(text).replace(", ", r",\allowbreak ")
+    return rf"\({formula}\)"
 
 
 def _formula(text: str) -> str:

@@ -21,26 +21,28 @@ def _risk() -> Iterator[Step]:
     yield Step(
         (1 - D) * R,
         Given(name=_L),
-        "the minimum of the objective, lam y^T (F F^T + n lam)^-1 y: lam/kappa = 1 - D of what kappa leaves",
+        "the minimum of the objective, `lam y^T` (F F`^T + n lam`)`^-1 y`: `lam/kappa = 1 - D` of what `kappa` leaves",
     )
     slope = ((1 - D) * R).diff(kappa) / (kappa * (1 - D)).diff(kappa)
     yield Step(
         (1 - D) * R - kappa * (1 - D) * slope,
         Apply(lambda e: e - kappa * (1 - D) * slope, name=_TRAIN),
-        "less lam |a|^2, |a|^2 = dL/dlam (a minimum), lam = kappa (1 - D)",
+        "less `lam |a|^2, |a|^2` = dL/dlam (a minimum), `lam = kappa (1 - D)`",
     )
     yield Step((1 - D) ** 2 * ar.risk(), "=", "simplified")
-    yield Step(ar.risk(), Apply(lambda e: e / (1 - D) ** 2), "the test risk is (kappa/lam)^2 times the training error")
+    yield Step(
+        ar.risk(), Apply(lambda e: e / (1 - D) ** 2), ("the test risk is `(kappa/lam)^2` times the training error")
+    )
 
 
 def _linear() -> Iterator[Step]:
     D = ar.degrees
-    yield Step(ar.risk(), Given(), "the risk by R and D")
+    yield Step(ar.risk(), Given(), "the risk by `R` and `D`")
     inserted = s_eps**2 + kappa * _B
     yield Step(
         (inserted - kappa * inserted.diff(kappa)) / (1 - D - kappa * D.diff(kappa)),
         Apply(lambda e: e.subs(ar.unexplained, inserted).doit()),
-        "R = s_eps^2 + kappa B, B = beta.Sigma (Sigma + kappa)^-1 beta",
+        "`R = s_eps^2 + kappa B, B = beta.Sigma (Sigma + kappa)^-1 beta`",
     )
     yield Step((s_eps**2 - kappa**2 * _B.diff(kappa)) / (1 - D - kappa * D.diff(kappa)), "=", "the numerator, expanded")
     claim = ar.linear_statement()
@@ -50,7 +52,8 @@ def _linear() -> Iterator[Step]:
             lambda e: e.subs(_B.diff(kappa), -ar.missed).subs(D.diff(kappa), (ar.second_degrees - D) / kappa),
             name=claim.lhs,
         ),
-        "B' = -B_2; D + kappa D' = D_2, level by level: s/(s + kappa) - kappa s/(s + kappa)^2 = s^2/(s + kappa)^2",
+        "`B' = -B_2`; `D + kappa D' = D_2`, level by level: `s/(s + kappa) - kappa s/(s + kappa)^2 = s^2/(s + "
+        "kappa)^2`",
     )
 
 
@@ -58,11 +61,13 @@ def _features() -> Iterator[Step]:
     s, m = ar.level, ar.trace
     yield Step(
         s - _x * s / (_x * (1 + psi2 * m * s)),
-        reason="what the ridge explains on a level s: s - x s^(1/2) (Sigma^(1/2) W W^T Sigma^(1/2) + x)^-1 s^(1/2), "
-        "the resolvent's equivalent 1/(x (1 + psi2 m s)) (Silverstein)",
+        reason=(
+            "what the ridge explains on a level `s`: `s - x s^(1/2) (Sigma^(1/2) W W^T Sigma^(1/2) + x)^-1 s^(1/2)`, "
+            "the resolvent's equivalent 1/(`x (1 + psi2 m s)`) (Silverstein)"
+        ),
     )
     yield Step(psi2 * m * s**2 / (1 + psi2 * m * s), "=", "over a common denominator")
-    yield Step(ar.explained_at(s), Apply(lambda e: mu1_star**2 * e), "Q at a target of energy one: its linear part")
+    yield Step(ar.explained_at(s), Apply(lambda e: mu1_star**2 * e), "`Q` at a target of energy one: its linear part")
 
 
 DERIVATIONS = (
@@ -73,7 +78,8 @@ DERIVATIONS = (
         _risk,
         "E12, E13",
         (),
-        "D = df1/n, R the label's energy that the population ridge kappa leaves unexplained, lam = kappa (1 - D).",
+        "`D` = df`1/n, R` the label's energy that the population ridge `kappa` leaves unexplained, `lam = kappa (1 - "
+        "D)`.",
     ),
     Derivation(
         "E12.linear",
@@ -82,7 +88,7 @@ DERIVATIONS = (
         _linear,
         "E12",
         (),
-        "B_2 = beta.Sigma (Sigma + kappa)^-2 beta, D_2 = df2/n.",
+        "`B_2 = beta.Sigma (Sigma + kappa)^-2 beta, D_2` = df`2/n`.",
     ),
     Derivation(
         "E13.explained",
@@ -91,6 +97,6 @@ DERIVATIONS = (
         _features,
         "E13",
         (),
-        "x = (mu2^2 + kappa)/mu1^2, m = (1/N) tr (W^T Sigma W + x)^-1.",
+        "`x = (mu2^2 + kappa)/mu1^2, m = (1/N) tr (W^T Sigma W + x)^-1`.",
     ),
 )

@@ -23,23 +23,23 @@ def _mean(expr: sp.Expr) -> sp.Expr:
 def _remainder() -> Iterator[Step]:
     yield Step(
         sr.integrand(0) + sr.integrand(1),
-        reason="l + l' = 0 and 2: the matrix elements are linear in b, no part of R (their integrands, summed)",
+        reason="`l + l' = 0` and 2: the matrix elements are linear in `b`, no part of `R` (their integrands, summed)",
     )
-    yield Step(sp.Integer(0), Apply(lambda e: sp.diff(e, b, 2)), "the second derivative in b")
-    yield Step(sr.integrand(2), Given(), "l + l' = 4: the integrand of T_22, T_04 and T_40")
-    yield Step(b**2 * z**4 / A, Asymptotic(b, 0), "b -> 0; those of l + l' = 2 k are of order b^k")
-    yield Step(3 * b**2 / A, Apply(_mean), "E z^4 = 3")
+    yield Step(sp.Integer(0), Apply(lambda e: sp.diff(e, b, 2)), "the second derivative in `b`")
+    yield Step(sr.integrand(2), Given(), "`l + l' = 4`: the integrand of `T_22, T_04` and `T_40`")
+    yield Step(b**2 * z**4 / A, Asymptotic(b, 0), "`b ->` 0; those of `l + l' = 2 k` are of order `b^k`")
+    yield Step(3 * b**2 / A, Apply(_mean), "`E z^4 = 3`")
     yield Step(
         _c0 * _c4 * 3 * b**2 / A,
         Apply(lambda e: _c0 * _c4 * e),
-        "the pair T_04, T_40 alone has the eigenvalues +- this",
+        "the pair `T_04, T_40` alone has the eigenvalues `+-` this",
     )
     yield Step(sr.corner(), Substitute(_VALUES), "the Hermite coefficients of ReLU")
-    yield Step(sr.diagonal(), "<", "(T_R)_22 = 3 c_2^2 b^2/A is larger: degree 2 holds the norm")
-    yield Step(3 * _c2**2 * b**2 / A, Given(), "(T_R)_22")
-    yield Step(sr.diagonal(), Substitute(_VALUES), "c_2^2 = 1/(4 pi)")
+    yield Step(sr.diagonal(), "<", "`(T_R)_22 = 3 c_2^2 b^2`/A is larger: degree 2 holds the norm")
+    yield Step(3 * _c2**2 * b**2 / A, Given(), "`(T_R)_22`")
+    yield Step(sr.diagonal(), Substitute(_VALUES), "`c_2^2 = 1/(4 pi)`")
     claim = sr.remainder_statement()
-    yield Step(claim.rhs, Substitute({b: B / d}, name=claim.lhs), "b = B/d")
+    yield Step(claim.rhs, Substitute({b: B / d}, name=claim.lhs), "`b = B/d`")
 
 
 DERIVATIONS = (
@@ -50,6 +50,6 @@ DERIVATIONS = (
         _remainder,
         "G11; paper F, Lemma 4.5",
         (),
-        "T_ll' -> c_l c_l' E[(b z^2)^k (A + b z^2)^(1-k)], 2 k = l + l', as d -> infinity at b = B/d (G7).",
+        "`T_ll' -> c_l c_l' E[(b z^2)^k (A + b z^2)^(1-k)], 2 k = l + l'`, as `d ->` infinity at `b = B/d` (G7).",
     ),
 )

@@ -21,40 +21,42 @@ def _mean(expr: sp.Expr) -> sp.Expr:
 
 
 def _response() -> Iterator[Step]:
-    yield Step(sr.remainder(), reason="S - S_1* - S_2*")
+    yield Step(sr.remainder(), reason="`S - S_1* - S_2*`")
     yield Step(
-        sr.remainder().subs(angle, sp.acos(_c)), Substitute({angle: sp.acos(_c)}), "c = cos theta, of order d^(-1/2)"
+        sr.remainder().subs(angle, sp.acos(_c)),
+        Substitute({angle: sp.acos(_c)}),
+        ("`c = cos theta`, of order `d^(-1/2)`"),
     )
     yield Step(
         s * s_prime * _c / sp.pi,
         Apply(lambda e: sp.diff(e, _c).subs(_c, 0) * _c),
-        "its first order in c; the value at c = 0 is 0 and the next order O(1/d)",
+        "its first order in `c`; the value at `c = 0` is 0 and the next order O(`1/d`)",
     )
     yield Step(
         s**2 * s_prime**2 * (s * s_prime + _rest) ** 2 / (sp.pi**2 * d**2),
         Apply(lambda e: e.subs(_c, (s * s_prime + _rest) / d) ** 2),
-        "squared, with c = (s s' + q)/d: q, the rest of x.x', is independent, of mean 0 and variance d - 1",
+        "squared, with `c = (s s' + q)/d`: `q`, the rest of `x.x'`, is independent, of mean 0 and variance `d - 1`",
     )
     yield Step(
         sr.squared_norm(),
         Apply(lambda e: sp.factor(_mean(sp.expand(e)).subs(_rest**2, d - 1).subs(_rest, 0))),
         "the mean",
     )
-    yield Step(sp.Integer(0), Given(), "the value at c = 0, theta = pi/2")
+    yield Step(sp.Integer(0), Given(), "the value at `c = 0, theta = pi/2`")
     yield Step(sr.remainder().subs(angle, sp.pi / 2), "=", "")
-    yield Step(d * sr.squared_norm(), Given(), "d times the squared norm")
+    yield Step(d * sr.squared_norm(), Given(), "`d` times the squared norm")
     claim = sr.response_statement()
-    yield Step(claim.rhs, Tends(d, name=claim.lhs), "d -> infinity")
+    yield Step(claim.rhs, Tends(d, name=claim.lhs), "`d ->` infinity")
 
 
 DERIVATIONS = (
     Derivation(
         "G12.response",
-        "The first order in B splits",
+        "The first order in `B` splits",
         sr.response_statement,
         _response,
         "G12; paper F, Lemma 5.2",
         (),
-        "s = w*.x, s' = w*.x', |x| and |x'| their lengths, theta the angle between x and x'.",
+        "`s = w*.x, s' = w*.x', |x|` and `|x'|` their lengths, `theta` the angle between `x` and `x'`.",
     ),
 )

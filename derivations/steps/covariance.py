@@ -159,9 +159,13 @@ def _rates() -> Iterator[Step]:
         ("bulk", front * eta**2 / d**2, _BULK_RATE),
         ("spike", front * eta**2 / d, _SPIKE_RATE),
     ):
-        yield Step(leading, Given(), "the leading part, of A - 1 first and of B then; K does not depend on d and eta")
-        yield Step(front * _ETA0**2 * d ** scaling(quantity), Substitute(step), "eta = eta_0 d^zeta")
-        yield Step(scaling(quantity), Apply(_exponent, name=name), "its exponent in d")
+        yield Step(
+            leading,
+            Given(),
+            ("the leading part, of `A - 1` first and of `B` then; `K` does not depend on `d` and `eta`"),
+        )
+        yield Step(front * _ETA0**2 * d ** scaling(quantity), Substitute(step), "`eta = eta_0 d^zeta`")
+        yield Step(scaling(quantity), Apply(_exponent, name=name), "its exponent in `d`")
 
 
 _SOURCE = "G1; paper F, eq. (3.3)"
@@ -183,11 +187,11 @@ DERIVATIONS = (
     Derivation("G1.spike", "The strength of the spike", statement, _spike, _SOURCE, notation=_NOTATION),
     Derivation(
         "G1.rates",
-        "How A - 1 and B scale with d",
+        "How `A - 1` and `B` scale with `d`",
         lambda: (sp.Eq(_BULK_RATE, scaling("bulk")), sp.Eq(_SPIKE_RATE, scaling("spike"))),
         _rates,
         _SOURCE,
-        notation=_NOTATION + "; r_A and r_B are the exponents of d in A - 1 and in B",
+        notation=_NOTATION + "; `r_A` and `r_B` are the exponents of `d` in `A - 1` and in `B`",
     ),
     Derivation(
         "G2.covariance", "The covariance given the batch", conditional_statement, _covariance, "G2", notation=_NOTATION

@@ -95,12 +95,16 @@ STATEMENTS = (
         title="A step on the training set itself: the ridge readout's loss, reused against fresh",
         formula=loss_statement,
         assumptions=(
-            "n, d, N -> infinity in proportion, x ~ N(0, I_d), W0 with entries N(0, 1/d), |a| = 1",
-            "features sigma(X W1) of the very batch of the step, n = alpha d, N = psi2 d, eta and lam of order one",
-            "w = e X u + c y, e = eta mu1^2, c = eta Var(sigma')/alpha (the samples' own terms); fresh batch: c = 0",
-            "A, B, C: means over S = X X^T/n of mu1*^2 alpha s + rest times 1, e s + c, (e s + c)^2, over p s + r",
-            "p = psi2 q mu1^2, r = lam + psi2 q mu2^2/alpha, 1 - q = (alpha/psi2)(1 - lam mean 1/(p s + r))",
-            "E sigma = E y = 0, odd sigma; (1/n)|y - F a|^2 + lam |a|^2; the training error is L - lam dL/dlam",
+            "`n, d, N ->` infinity in proportion, `x ~ N(0, I_d), W0` with entries `N(0, 1/d), |a| = 1`",
+            "features `sigma(X W1)` of the very batch of the step, `n = alpha d, N = psi2 d, eta` and `lam` of order "
+            "one",
+            "`w = e X u + c y, e = eta mu1^2, c = eta Var(sigma')/alpha` (the samples' own terms); fresh batch: `c = "
+            "0`",
+            "`A, B, C`: means over `S = X X^T/n` of `mu1*^2 alpha s` + rest times 1, `e s + c, (e s + c)^2`, over `p "
+            "s + r`",
+            "`p = psi2 q mu1^2, r = lam + psi2 q mu2^2/alpha, 1 - q = (alpha/psi2)`(1 - `lam` mean 1/(`p s + r`))",
+            "`E sigma = E y = 0`, odd `sigma`; (`1/n`)`|y` - F `a|^2 + lam |a|^2`; the training error is `L - lam` "
+            "dL/dlam",
         ),
         sources=("derived here, with the engine of equivalents",),
         status="derived",

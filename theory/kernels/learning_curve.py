@@ -92,7 +92,7 @@ STATEMENTS = (
             "a network after one step: G2's kernel, its spike along `u`; its linear part is split by `cos^2(u, w*)`, "
             "so that its risk stays above that of the batch-averaged `k1` at every width",
         ),
-        sources=("F, Figure 1b (no prediction there)", "derived here from O3's equivalent given the features"),
+        sources=("F, Figure `1b` (no prediction there)", "derived here from O3's equivalent given the features"),
         status="conjectured",
         figure="F.generalisation",
         beside=(kernel_statement,),

@@ -46,10 +46,12 @@ STATEMENTS = (
         title="The remainder of the spiked kernel's first order, with its constant",
         formula=remainder_statement,
         assumptions=(
-            "ReLU, x ~ N(0, I_d); d -> infinity and B/d -> 0 (leading order; the next is smaller by O(B/d) + O(1/d))",
-            "T_R = T_1 - A T_0 - (B/2d) T_S; its norm is in sector 0, on degree 2; the other sectors are O(B^2/d^3)",
+            "ReLU, `x ~ N(0, I_d)`; `d ->` infinity and `B/d ->` 0 (leading order; the next is smaller by O(`B/d`) + "
+            "O(`1/d`))",
+            "`T_R = T_1 - A T_0 - (B/2d) T_S`; its norm is in sector 0, on degree 2; the other sectors are "
+            "O(`B^2/d^3`)",
         ),
-        sources=("F, Lemma 4.5 (O(B^2/d^2), no constant)",),
+        sources=("F, Lemma 4.5 (O(`B^2/d^2`), no constant)",),
         status="derived",
     ),
 )

@@ -52,13 +52,14 @@ def response_statement() -> sp.Eq:
 STATEMENTS = (
     Statement(
         id="G12",
-        title="The first order in B is a linear and a quadratic kernel, up to O(1/sqrt d)",
+        title="The first order in `B` is a linear and a quadratic kernel, up to O(`1/sqrt d`)",
         formula=response_statement,
         assumptions=(
-            "ReLU, x, x' ~ N(0, I_d) independent; s = w*.x, theta their angle",
-            "Delta_S = lim d ||T_S - T_1* - T_2*||_HS^2; S_1* = s s'/2, S_2* = (s^2 |x'|/|x| + s'^2 |x|/|x'|)/(2 pi)",
+            "ReLU, `x, x' ~ N(0, I_d)` independent; `s = w*.x, theta` their angle",
+            "`Delta_S` = lim `d ||T_S - T_1* - T_2*||_HS^2`; `S_1* = s s'/2, S_2* = (s^2 |x'|/|x| + s'^2 "
+            "|x|/|x'|)/(2 pi)`",
         ),
-        sources=("F, Lemma 5.2 (o(1), no rate)",),
+        sources=("F, Lemma 5.2 (`o`(1), no rate)",),
         status="derived",
     ),
 )

@@ -59,13 +59,13 @@ def rest_statement() -> sp.Eq:
 STATEMENTS = (
     Statement(
         id="G13",
-        title="The upper half of Theorem 4.1: lambda_j(T_1) <= C_tau lambda_j(T_0) + eps_tau, explicitly",
+        title="The upper half of Theorem 4.1: `lambda_j(T_1) <= C_tau lambda_j(T_0) + eps_tau`, explicitly",
         formula=constant_statement,
         assumptions=(
-            "ReLU, x ~ N(0, I_d), A > 0, B >= 0; every tau in (0, 1], every j",
-            "eps_tau = E[|w|^2; |w.w*| > tau |w|]/2 -> 0 as tau -> 1, where C_tau is A (1 + B/A)^((d+1)/2): the "
-            "paper's C_R",
-            "G5, G6 have the lower half: A (1 + B/A)^(-1/2) lambda_j(T_0) <= lambda_j(T_1)",
+            "ReLU, `x ~ N(0, I_d), A > 0, B >=` 0; every `tau` in (0, 1], every `j`",
+            "`eps_tau = E[|w|^2; |w.w*| > tau |w|]/2 -> 0` as `tau -> 1`, where `C_tau` is `A (1 + "
+            "B/A)^((d+1)/2)`: the paper's `C_R`",
+            "G5, G6 have the lower half: `A (1 + B/A)^(-1/2) lambda_j(T_0) <= lambda_j(T_1)`",
         ),
         sources=("F, Theorem 4.1 (upper half, constants not given)",),
         status="derived",

@@ -52,7 +52,7 @@ def _mean(expression: sp.Expr) -> sp.Expr:
 STATEMENTS = (
     Statement(
         id="G8",
-        title="The irreducible error of Figure 1b under every bias-free ReLU kernel",
+        title="The irreducible error of Figure `1b` under every bias-free ReLU kernel",
         formula=statement,
         assumptions=(
             "target `2 t^2 + 3 t + 4 sin 2t` of `t = w*.x, x ~ N(0, I_d)`",

@@ -149,16 +149,16 @@ def _features(spectrum: ar.Spectrum) -> Enclosure:
 CHECKS = (
     Check(
         "E12.kernel",
-        "test error of the kernel exp(x.x'/d) on inputs of variances 2 and 1/2, n = 2d",
+        "test error of the kernel exp(`x.x'/d`) on inputs of variances 2 and 1/2, `n = 2d`",
         _SOURCE,
         functools.partial(_kernel, True),
         Ladder(kernel_trial, "risk", (40, 80, 160), 2 / 3, 50, (80, 160, 320), 50),
         0.19,
-        Control("the kernel's own ridge e - 2 left out", functools.partial(_kernel, False)),
+        Control("the kernel's own ridge `e - 2` left out", functools.partial(_kernel, False)),
     ),
     Check(
         "E12.engine",
-        "linear regression under Sigma, n = 3d/2, against the engine's Dyson equation",
+        "linear regression under `Sigma, n = 3d/2`, against the engine's Dyson equation",
         _SOURCE,
         functools.partial(_linear, TWO),
         SecondRoute(_engine_linear),
@@ -167,7 +167,7 @@ CHECKS = (
     ),
     Check(
         "E13.features",
-        "test error of tanh features on inputs of variances 4 and 1/4, n = 2d, N = 3d/2",
+        "test error of tanh features on inputs of variances 4 and 1/4, `n = 2d, N = 3d/2`",
         _SOURCE,
         functools.partial(_tanh, TWO),
         Ladder(features_trial, "risk", (40, 80, 160), 2 / 3, 50, (80, 160, 320), 50),

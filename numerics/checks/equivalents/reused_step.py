@@ -98,7 +98,7 @@ def _engine() -> Enclosure:
 CHECKS = (
     Check(
         "E14.loss",
-        "the readout's loss of tanh(2 z) networks after a step on its own training set, d = N = n, eta = 1/2",
+        "the readout's loss of tanh(`2 z`) networks after a step on its own training set, `d = N = n, eta = 1/2`",
         _SOURCE,
         functools.partial(_predicted, True, True),
         Ladder(reused_trial, "loss", (40, 80, 160), 2 / 3, 160, (80, 160, 320), 160),

@@ -28,7 +28,7 @@ from bulkedge.numerics.trials.check import Check, Control, Ladder, MonteCarlo
 from bulkedge.numerics.trials.stream import stream
 from bulkedge.theory.functions.nonlinearity import nonlinearity
 
-SOURCE = "G10; paper F, Figure 1b"
+SOURCE = "G10; paper F, Figure `1b`"
 LINK, A, EXPONENT, RIDGE, TESTS = "2*z**2 + 3*z + 4*sin(2*z)", 1.2, 0.7, 0.3, 600
 SIZES = (28, 120)
 

@@ -76,17 +76,17 @@ def _without_first_order() -> float:
 CHECKS = (
     Check(
         "G11.norm",
-        "||T_R|| (d/B)^2 -> 3/(4 pi A) along d at B = 2 d^.2, A = 1.2",
+        "`||T_R|| (d/B)^2 -> 3/(4 pi A)` along `d` at `B = 2 d^.2, A = 1.2`",
         SOURCE,
         _limit,
         # Corrections O(B/d) + O(1/d), of which the ladder sees a mixture: a rate below theirs.
         Ladder(norm_trial, "scaled", (100, 400), 0.6, 2, (400, 1600), 2),
         0.05,
-        Control("the norm of the pair T_04, T_40 alone", _pair),
+        Control("the norm of the pair `T_04, T_40` alone", _pair),
     ),
     Check(
         "G11.element",
-        "<Y2, R Y2> at d = 12, B = 9, the kernels in closed form on pairs of inputs",
+        "`<`Y2, `R` Y2`>` at `d = 12, B = 9`, the kernels in closed form on pairs of inputs",
         SOURCE,
         _element,
         MonteCarlo(element_trial, "element", PAIRS, 240, 4000),

@@ -30,11 +30,11 @@ def _halved() -> float:
 CHECKS = (
     Check(
         "G12.gap",
-        "d ||T_S - T_1* - T_2*||^2 (Hilbert-Schmidt) -> 1/pi^2 along d",
+        "`d ||T_S - T_1* - T_2*||^2` (Hilbert-Schmidt) `-> 1/pi^2` along `d`",
         "G12; paper F, Lemma 5.2",
         _limit,
         Ladder(trial, "gap", (20, 60, 400), 1.0, 80, (50, 200, 1600), 400),
         0.035,
-        Control("the angle's factor of k0 in S", _halved),
+        Control("the angle's factor of `k0` in `S`", _halved),
     ),
 )

@@ -61,17 +61,17 @@ def _isotropic() -> float:
 CHECKS = (
     Check(
         "G13.constant",
-        "C_tau at d = 10, B = 6, tau = .6: the energy of the weights near |t| = tau over a uniform law's share",
+        "`C_tau` at `d = 10, B = 6, tau` = .6: the energy of the weights near `|t| = tau` over a uniform law's share",
         SOURCE,
         _constant,
         # The band's width changes the mean of rho by rho'' WIDTH^2/6, a relative 6e-3.
         MonteCarlo(trial, "constant", 4000, 120, 1200, lambda size: 0.006 * _constant()),
         0.5,
-        Control("an absolute constant: A", _absolute),
+        Control("an absolute constant: `A`", _absolute),
     ),
     Check(
         "G13.rest",
-        "eps_tau at d = 10, B = 6, tau = .6: half the energy of the weights within tau of the spike's axis",
+        "`eps_tau` at `d = 10, B = 6, tau = .6`: half the energy of the weights within `tau` of the spike's axis",
         SOURCE,
         _rest,
         MonteCarlo(trial, "rest", 4000, 120, 1200),

@@ -62,8 +62,8 @@ CHECKS = (
     ),
     Check(
         "G8.floor",
-        "Figure 1b's target has the irreducible error 6.845 under every bias-free ReLU kernel",
-        "G8; paper F, Figure 1b",
+        "Figure `1b'`s target has the irreducible error 6.845 under every bias-free ReLU kernel",
+        "G8; paper F, Figure `1b`",
         functools.partial(_floor, 300),
         MonteCarlo(_floor_trial, "floor", 40_000, 160, 1600),
         0.1,

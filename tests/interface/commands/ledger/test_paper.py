@@ -107,8 +107,8 @@ def test_the_ledger_and_the_errata_are_in_it() -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("`mu_1` and `psi1, w_i*`, `x^2`", r"\(\mu_{1}\) and \(\psi_{1}, w_{i}^{\star}\), \(x{}^{2}\)"),
-        ("a `b ~ N(0, 1) -> oo`", r"a \(b \sim N(0, 1) \to \infty\)"),
+        ("`mu_1` and `psi1, w_i*`, `x^2`", r"\(\mu_{1}\) and \(\psi_{1},\allowbreak w_{i}^{\star}\), \(x{}^{2}\)"),
+        ("a `b ~ N(0, 1) -> oo`", r"a \(b \sim N(0,\allowbreak 1) \to \infty\)"),
         ("psi1 unmarked, `sigma'` of no_words", r"psi1 unmarked, \(\sigma'\) of no\_words"),
         ("`beta^T S^-1 mu1_star`", r"\(\beta{}^{\top} S{}^{-1} \mu_{1}^{\star}\)"),
         ("at `kappa = sqrt 3`, e.g. `sqrt(1 + x^2)`", r"at \(\kappa = \sqrt{3}\), e.g. \(\sqrt{1 + x{}^{2}}\)"),
