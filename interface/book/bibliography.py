@@ -97,6 +97,16 @@ BIBLIOGRAPHY = {
         "Non-parametric detection of the number of signals: hypothesis testing and random matrix theory",
         "IEEE Transactions on Signal Processing 57, 2009",
     ),
+    "Dobriban": (
+        "E. Dobriban, S. Wager",
+        "High-dimensional asymptotics of prediction: ridge regression and classification",
+        "Annals of Statistics 46, 2018",
+    ),
+    "Karoui": (
+        "N. El Karoui",
+        "The spectrum of kernel random matrices",
+        "Annals of Statistics 38, 2010",
+    ),
     "Bornemann": (
         "F. Bornemann",
         "On the numerical evaluation of distributions in random matrix theory: a review",

@@ -174,6 +174,29 @@ _HOW_TO_READ = (
 )
 
 
+_TITLE = "The theory of feature learning in the first gradient steps"
+
+
+def _abstract(chosen: Sequence[Entry], derived: Sequence[Any], results: Sequence[CheckResult]) -> str:
+    passed = sum(r.passed for r in results)
+    wrong = sum(len(entry.errata) for entry in chosen)
+    said = (
+        "One or two gradient steps turn the random weights of a two-layer network into spiked random matrices: this "
+        f"book holds {len(chosen)} statements about them (spectra and their outliers, dual kernels and their "
+        "eigenfunctions, the risk of ridge regression on the trained features), and "
+        f"{len(derived)} derivations, each line of which was verified by computer algebra or numerically before it was "
+        "printed. "
+    )
+    if results:
+        said += (
+            f"Of {len(results)} checks, {passed} confirm a prediction by an independent measurement that refutes a "
+            "deliberately wrong one. "
+        )
+    if wrong:
+        said += f"{wrong} printed statements of the papers were found to be wrong and stand corrected. "
+    return said + "Formulas, numbers and checks come from the same expressions."
+
+
 def book(chosen: Sequence[Entry], derived: Sequence[Any], results: Sequence[CheckResult], version: str) -> str:
     """The whole document. Every derivation is verified before it is printed."""
     chapters = [notation(), conventions(), statements(chosen)]
@@ -188,9 +211,17 @@ def book(chosen: Sequence[Entry], derived: Sequence[Any], results: Sequence[Chec
         + PREAMBLE
         + "\\usepackage[margin=25mm]{geometry}\n\\usepackage{array,longtable}\n"
         + "\\usepackage[hidelinks]{hyperref}\n\\setlength{\\emergencystretch}{4em}\n\\raggedbottom\n"
-        + "\\title{The theory of feature learning in the first gradient steps:\\\\ statements, derivations, checks}\n"
-        + f"\\author{{bulkedge {escape(version)}}}\n\\date{{}}\n"
-        + "\\begin{document}\n\\maketitle\n\\tableofcontents\n"
+        + f"\\hypersetup{{pdftitle={{{_TITLE}: statements, derivations, checks}},\n"
+        + f"  pdfauthor={{bulkedge {escape(version)}}},\n"
+        + "  pdfsubject={Spiked random matrices, dual kernels and ridge risk of two-layer networks},\n"
+        + "  pdfkeywords={feature learning, random features, Marchenko-Pastur, BBP transition, Gaussian equivalence}}\n"
+        + f"\\title{{{_TITLE}:\\\\ statements, derivations, checks}}\n"
+        + f"\\author{{bulkedge {escape(version)}}}\n\\date{{}}\n\\pagestyle{{headings}}\n"
+        + "\\begin{document}\n\\maketitle\n"
+        + "\\begin{abstract}\n"
+        + escape(_abstract(chosen, derived, results))
+        + "\n\\end{abstract}\n"
+        + "\\tableofcontents\n"
         + "\n".join(chapters)
         + "\\end{document}\n"
     )

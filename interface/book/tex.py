@@ -24,6 +24,19 @@ def engine() -> str | None:
     return "tectonic" if shutil.which("tectonic") else None
 
 
+PACKAGES = ("lmodern", "amsmath", "amssymb", "mathtools", "graphicx", "geometry", "array", "longtable", "hyperref")
+
+
+def missing_packages() -> tuple[str, ...]:
+    """The packages of the book that the installed TeX does not have; tectonic fetches what it needs."""
+    if engine() != "latexmk" or shutil.which("kpsewhich") is None:
+        return ()
+    files = [f"{name}.sty" for name in PACKAGES]
+    done = subprocess.run(["kpsewhich", *files], capture_output=True, text=True, check=False)
+    there = {Path(line).name for line in done.stdout.splitlines()}
+    return tuple(name for name, file in zip(PACKAGES, files, strict=True) if file not in there)
+
+
 def compile_pdf(source: Path, folder: Path) -> tuple[Path, tuple[str, ...]]:
     """Compile a LaTeX file in a scratch folder: the PDF and the log's warnings.
 

@@ -25,6 +25,12 @@ class PaperResult(Result):
     derivations: tuple[tuple[str, str, str, str], ...]
     files: tuple[str, ...]
     warnings: tuple[str, ...]
+    promised: bool = False
+
+    @property
+    def exit_status(self) -> int:
+        """1 where a TeX engine was there, a PDF was not declined, and none came out."""
+        return 1 if self.promised and "book.pdf" not in self.files else 0
 
     def payload(self) -> dict[str, Any]:
         """`derivations`: list of id, title, verified, file; `files`: all files; `warnings` of the TeX engine."""
@@ -55,6 +61,7 @@ def paper(
     *,
     out: Annotated[str, File("the folder to write to", "DIR")],
     ledger: Annotated[bool, Flag("leave the checks out (they take a few minutes)")] = True,
+    pdf: Annotated[bool, Flag("write the LaTeX files only")] = True,
     store: workers.KeptIn = None,
     seed: Seed = 0,
     jobs: workers.EveryCore = 1,
@@ -66,7 +73,9 @@ def paper(
     The book holds notation, conventions, the statements with their derivations, the ledger of checks (a quick run),
     errata and bibliography. `names` restricts it to statements ("R1"), derivations ("R1.edges"), prefixes ("R"), a
     paper's letter ("F": every statement with that source) or the derivations and checks of a file of one's own.
-    Errors: InputError for unknown names or a folder that cannot be written; nothing is half-written.
+    Errors: InputError for unknown names, a folder that cannot be written, and, before anything is computed, for a TeX
+    that lacks packages of the book (`pdf=False` does without); nothing is half-written. A book that does not compile
+    is exit status 1.
     DerivationError if a step does not hold.
 
     Example:
@@ -84,6 +93,13 @@ def paper(
     from bulkedge.results.output import output_folder
 
     workers.check_address(cluster)
+    promised = asked.pdf and tex.engine() is not None
+    lacking = tex.missing_packages() if promised else ()
+    if lacking:
+        from bulkedge.theory.numbers.errors import InputError
+
+        remedy = "install them (texlive-latex-extra and lmodern hold them), or leave the PDF out with --no-pdf"
+        raise InputError("pdf", f"the TeX installed here lacks {', '.join(lacking)}", remedy)
     out, names, ledger = asked.out, given(names), asked.ledger
     chosen = select(names)
     how = {name: getattr(asked, name) for name in ("seed", "jobs", "store", "cluster")}
@@ -101,17 +117,17 @@ def paper(
         source = folder / "book.tex"
         source.write_text(book(entries(chosen), chosen.derivations, results, __version__), encoding="utf-8")
         warnings: tuple[str, ...] = ()
-        notes = ["no TeX engine is installed: no PDF was made"] if tex.engine() is None else []
-        if tex.engine() is not None:
+        notes = ["no TeX engine is installed: no PDF was made"] if asked.pdf and not promised else []
+        if promised:
             with tempfile.TemporaryDirectory() as scratch:
                 try:
-                    pdf, warnings = tex.compile_pdf(source, Path(scratch))
-                    shutil.copyfile(pdf, folder / "book.pdf")
+                    made, warnings = tex.compile_pdf(source, Path(scratch))
+                    shutil.copyfile(made, folder / "book.pdf")
                 except tex.TexError as error:
                     notes.append(f"no PDF was made: {error}")
         files = tuple(sorted(p.name for p in folder.iterdir()))
     if warnings:
         notes.append(f"the TeX engine gave {len(warnings)} warnings, the first: {warnings[0]}")
-    inputs = {"names": [*names], "out": out, "ledger": ledger, **how}
+    inputs = {"names": [*names], "out": out, "ledger": ledger, "pdf": asked.pdf, **how}
     source_ids = tuple(st.id for st in chosen.statements)
-    return PaperResult(inputs, "", source_ids, tuple(notes), tuple(rows), files, warnings)
+    return PaperResult(inputs, "", source_ids, tuple(notes), tuple(rows), files, warnings, promised)

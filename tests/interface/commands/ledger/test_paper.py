@@ -17,6 +17,7 @@ from bulkedge import registry
 from bulkedge.book import book, tex
 from bulkedge.book.bibliography import BIBLIOGRAPHY
 from bulkedge.book.selection import entries, select
+from bulkedge.cli import main
 from bulkedge.derivations.engine.derivation import Derivation, DerivationError, Step
 from bulkedge.derivations.engine.render import as_latex, document, prose
 from bulkedge.numerics.trials.check import Check, CheckResult, Control, SecondRoute, Verdict
@@ -227,3 +228,40 @@ def test_broken_tex_is_reported(tmp_path: Path) -> None:
     source.write_text(document(r"\undefinedthing"))
     with pytest.raises(tex.TexError, match="Undefined control sequence"):
         tex.compile_pdf(source, tmp_path)
+
+
+def test_the_book_says_what_it_is() -> None:
+    text = _book()
+    (title,) = re.findall(r"pdftitle=\{(.*?)\}", text)
+    assert title.startswith("The theory of feature learning")
+    assert "pdfauthor={bulkedge 1}" in text
+    abstract = text.split(r"\begin{abstract}")[1].split(r"\end{abstract}")[0]
+    assert f"{len(registry.statements())} statements" in " ".join(abstract.split())
+    assert f"{len(registry.derivations())} derivations" in " ".join(abstract.split())
+    assert "Of 1 checks, 1 confirm" in abstract or "1 checks" in abstract
+
+
+def test_a_tex_without_the_book_s_packages_is_said_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(tex, "engine", lambda: "latexmk")
+    monkeypatch.setattr(tex, "missing_packages", lambda: ("lmodern", "mathtools"))
+    monkeypatch.setattr("bulkedge.commands.ledger.check.run_selected", None)  # nothing is computed
+    assert main(["paper", "R1", "--out", str(tmp_path / "new")]) == 2
+    assert "pdf: the TeX installed here lacks lmodern, mathtools; install them" in capsys.readouterr().err
+    assert not (tmp_path / "new").exists()
+    assert main(["paper", "R1.edges", "--no-ledger", "--no-pdf", "--out", str(tmp_path / "new")]) == 0
+    assert "no TeX engine" not in capsys.readouterr().out
+
+
+def test_a_pdf_that_was_promised_and_is_not_there_is_a_failure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fails(*_: object) -> None:
+        raise tex.TexError("book.tex: ! Undefined control sequence")
+
+    monkeypatch.setattr(tex, "engine", lambda: "latexmk")
+    monkeypatch.setattr(tex, "missing_packages", lambda: ())
+    monkeypatch.setattr(tex, "compile_pdf", fails)
+    assert main(["paper", "R1.edges", "--no-ledger", "--out", str(tmp_path / "new")]) == 1
+    assert "no PDF was made: book.tex: ! Undefined" in capsys.readouterr().out
