@@ -364,6 +364,8 @@ LIGHT = {
     "csv_matrix": "reads a file once",
     "tensor": "one tensor as it is stored",
     "weight_files": "reads a file once",
+    "batched": "the points, few, that the program of the path `equivalent` leaves undecided",
+    "feature_spikes": "one spectrum and a few scalar equations, for a picture",
     "further_edges": "one spectrum more than the report of weights above",
     "null_edge": "a line through ten values",
     "separable": "a search in one scalar over sums of the levels",

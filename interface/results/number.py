@@ -489,6 +489,14 @@ def short(value: Any, digits: int = 4) -> str:
     return decimal_string(_rational(found), digits)
 
 
+def magnitude(log10: float) -> str:
+    """A size to two digits, however large, from its logarithm: 430, 1.2e+08, 1e4520."""
+    if log10 >= 300:  # beyond the floats
+        return f"1e{round(log10)}"
+    size = float(short(10.0**log10, 2))
+    return str(int(size)) if log10 < 6 else f"{size:.1e}"
+
+
 def exactly(value: float) -> str:
     """A float as the shortest decimal that reads back to it."""
     return short(Fraction(repr(float(value))), 17)

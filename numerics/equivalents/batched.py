@@ -64,6 +64,8 @@ def dyson_solve(table: Any, coefficients: Any) -> tuple[Any, Any, Any]:
                 for row, (other, j, p) in enumerate(where):
                     if other == d:
                         jacobian[:, row, k] -= factor * r[d, t][:, j, a] * r[d, t][:, b, p]
+        # One point at which the resolvents blew up must not stop all the others: it takes an identity and stays
+        # uncertain.
         bad = ~np.all(np.isfinite(jacobian), axis=(1, 2))
         jacobian[bad] = np.eye(unknowns)
         try:
@@ -90,6 +92,8 @@ def dyson_solve(table: Any, coefficients: Any) -> tuple[Any, Any, Any]:
         return found, largest, r
 
     with np.errstate(all="ignore"):
+        # Damped iteration is a contraction towards the right branch but slow near an edge; forty steps bring Newton's
+        # method into its basin, which then doubles the digits.
         g = image(inverses(np.zeros((n, unknowns)), 0.0))
         for _ in range(40):
             g = (g + image(inverses(g))) / 2
@@ -104,6 +108,8 @@ def dyson_solve(table: Any, coefficients: Any) -> tuple[Any, Any, Any]:
                 break
         found, largest, r = values(g)
         last, _, _ = values(before)
+        # The last Newton step bounds what is left of the iteration; rounding enters through the inverse Jacobian, with
+        # the largest addend rather than the sum, as addends may cancel.
         error = np.abs(found - last) + 2.0**-44 * condition[:, None] * np.maximum(largest, np.abs(found))
         certain &= np.all(np.isfinite(found), axis=1) & (condition < 1e8)
         for pairs, entries in classes:

@@ -16,7 +16,7 @@ from bulkedge.theory.numbers.errors import InputError
 Nested = Mapping[str, Any]  # quantities by name: expressions, lists of them, or further levels
 
 
-class Printer(SciPyPrinter):  # type: ignore[misc]  # SymPy ships no types
+class _Printer(SciPyPrinter):  # type: ignore[misc]  # SymPy ships no types
     """NumPy and SciPy code that broadcasts: cases by numpy.where, extremes pair by pair."""
 
     def _print_Piecewise(self, expr: sp.Piecewise) -> str:
@@ -87,7 +87,7 @@ def program(
     flat = dict(_flat(quantities))
     symbols = sorted(set().union(*(e.free_symbols for e in flat.values())) - set(known), key=lambda s: s.name)
     names = parameters(symbols)
-    printer = Printer({"fully_qualified_modules": True})
+    printer = _Printer({"fully_qualified_modules": True})
     keys = list(flat)
     shared, reduced = sp.cse([flat[k] for k in keys], symbols=sp.numbered_symbols("_x"), order="none")
     for e in (*(e for _, e in shared), *reduced):
@@ -166,7 +166,7 @@ def lambdified(quantities: Nested, constants: Mapping[sp.Symbol, float] | None =
     names = parameters(symbols)
     numbers = {s: sp.Float(v, 17) for s, v in known.items()}
     compiled = sp.lambdify(
-        symbols, [e.xreplace(numbers) for e in flat.values()], modules=["scipy", "numpy"], printer=Printer, cse=True
+        symbols, [e.xreplace(numbers) for e in flat.values()], modules=["scipy", "numpy"], printer=_Printer, cse=True
     )
 
     def function(*args: Any, **kwargs: Any) -> Any:

@@ -138,7 +138,7 @@ def _bounded_dawson(x: Bounded) -> Bounded:
 _SPECIAL: dict[Any, Callable[..., Bounded]] = {Phi2: _bounded_cdf}
 
 
-class Affine(sp.Function):  # type: ignore[misc]
+class _Affine(sp.Function):  # type: ignore[misc]
     """a r + b given as a, a + b, b - a, r: evaluated without cancellation at r = +-1 (see `affine`)."""
 
     nargs = 4
@@ -161,7 +161,7 @@ class Dawson(sp.Function):  # type: ignore[misc]
     nargs = 1
 
 
-_SPECIAL[Affine] = _bounded_affine
+_SPECIAL[_Affine] = _bounded_affine
 _SPECIAL[Dawson] = _bounded_dawson
 
 
@@ -188,7 +188,7 @@ def _opened(e: sp.Expr, inside: bool) -> sp.Expr:
     if inside and e.is_Add and sp.degree(e, _r) == 1 and e.is_polynomial(_r):
         a, b = e.coeff(_r, 1), e.coeff(_r, 0)
         # The values at r = +-1 as products: s t - (s^2 + t^2)/2 loses ten digits at scales of 1000, (s - t)^2 none.
-        return Affine(a, sp.factor(a + b), sp.factor(b - a), _r)
+        return _Affine(a, sp.factor(a + b), sp.factor(b - a), _r)
     if e.is_Pow and e.base.is_Add and not e.exp.is_Integer:
         return _root(e)
     return e.func(*(_opened(x, inside) for x in e.args))

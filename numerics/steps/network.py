@@ -66,6 +66,7 @@ class Batch:
     chunk: int = CHUNK
 
     def __iter__(self) -> Iterator[Chunk]:
+        # One stream for both would make the sample depend on where a chunk ends.
         inputs, noise = (np.random.default_rng(s) for s in np.random.SeedSequence(self.seed).spawn(2))
         for start in range(0, self.size, self.chunk):
             X = inputs.standard_normal((min(self.chunk, self.size - start), len(self.teacher.directions)))
@@ -85,6 +86,7 @@ def draw_batch(teacher: Teacher, size: int, rng: np.random.Generator, chunk: int
 def draw_directions(d: int, count: int, rng: np.random.Generator) -> Floats:
     """`count` orthonormal directions in dimension d, uniform (d x count)."""
     Q, R = np.linalg.qr(rng.standard_normal((d, count)))
+    # QR alone is not uniform: Householder fixes signs. With those of R the columns are Haar distributed.
     return np.asarray(Q * np.sign(np.diag(R)))
 
 
@@ -125,6 +127,7 @@ def mean_gradient(W: Any, batch: Iterable[Chunk], dsigma: Function, residual: Re
     total, count = _zeros_like(W), 0
     for X, y in batch:
         P = _product(X, W)
+        # In place on the derivative: chunk x N arrays are the memory that matters, and BLAS wants them contiguous.
         D = np.ascontiguousarray(dsigma(P), dtype=P.dtype)
         D *= np.asarray(y if residual is None else residual(P, y), dtype=P.dtype)[:, None]
         _add_product(total, X, D)

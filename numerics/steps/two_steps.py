@@ -151,6 +151,8 @@ def without_own(batches: tuple[Batch, Batch]) -> tuple[Floats, Floats, Floats]:
     X, y = batches[1].arrays()
     q = X @ (X1.T @ y1) / len(y1)
     if batches[0] is batches[1]:
+        # On a reused batch u holds sample i itself: x_i.x_i y_i/n, of order one for n of order d. The statement is
+        # about what the others contribute.
         q -= np.sum(X**2, axis=1) * y / len(y)
     return X, y, np.asarray(q)
 

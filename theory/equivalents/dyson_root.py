@@ -104,6 +104,7 @@ def find_root(system: DysonSystem, values: Mapping[sp.Symbol, Any], bits: int, n
     with ball.precision(_START_BITS):
         point = _point(system, values)
         numbers = _Numbers(system, point, _START_BITS)
+        # The search needs no rigour and few bits; only its result is enclosed, at the working precision.
         start, radius = _search(numbers, None if near is None else _mid(near.unknowns))
     for attempt in range(_PRECISIONS):  # where the equation is badly conditioned a ball needs more bits to be mapped
         try:
@@ -133,6 +134,7 @@ def _point(system: DysonSystem, values: Mapping[sp.Symbol, Any]) -> list[Any]:
 
 def evaluate(c: Coefficient, point: Sequence[Any]) -> Any:
     """A rational function at a point, in ball arithmetic."""
+    # A ball that holds zero decides nothing about the quotient; more bits may, so that this is no input error.
     below = _polynomial(c.denom, point)
     if below.contains(0):
         raise ConvergenceError("a coefficient divides by zero at these values")
@@ -168,6 +170,7 @@ class _Numbers:
                     at[k] = evaluate(value, self.point)
                 self.atoms[dim].append((evaluate(atom.weight, self.point), at))
         self.constant: dict[str, list[Any]] = {dim: [] for dim in system.rows}
+        # Constants by dimension: an atom of a deterministic matrix changes the values, not the pattern.
         by_dim: dict[str, list[tuple[int, int, Coefficient]]] = {dim: [] for dim in system.rows}
         for (i, q), c in system.constants.items():
             dim = system.pencil.rows[i]

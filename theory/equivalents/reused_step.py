@@ -54,7 +54,7 @@ def own_coefficient() -> sp.Expr:
     return eta * spread / alpha
 
 
-def label_density() -> sp.Expr:
+def _label_density() -> sp.Expr:
     """y^T phi(S) y/n is the mean of phi(s) times this: mu1*^2 alpha s + rest."""
     return mu1_star**2 * alpha * eigenvalue + rest
 
@@ -67,9 +67,9 @@ def weights(reused: bool, own: bool = True) -> tuple[sp.Expr, sp.Expr, sp.Expr]:
     e = eta * mu1**2
     if reused:
         factor = e * eigenvalue + (own_coefficient() if own else 0)
-        return label_density(), factor * label_density(), factor**2 * label_density()
+        return _label_density(), factor * _label_density(), factor**2 * _label_density()
     energy = direction_energy(mu1_star, mu1_star**2 + rest, alpha)
-    return label_density(), e * mu1_star**2 * alpha * eigenvalue, e**2 * energy * alpha * eigenvalue
+    return _label_density(), e * mu1_star**2 * alpha * eigenvalue, e**2 * energy * alpha * eigenvalue
 
 
 def means(polynomial: sp.Expr) -> sp.Expr:

@@ -65,6 +65,7 @@ class Domain:
 
     def split(self, first: Fraction | int) -> tuple[Domain, Domain]:
         """Two halves, of which the second goes to infinity if this does."""
+        # Towards infinity the cuts double: logarithmically many intervals reach any distance.
         cut = max(2 * self.start, Fraction(first)) if self.end is None else (self.start + self.end) / 2
         return (
             Domain(self.sign, self.start, cut, self.start_open, False),
@@ -114,6 +115,8 @@ class Bound:
     @functools.cached_property
     def log_above(self) -> Quadratic | None:
         """A quadratic above log|f|."""
+        # Several routes bound log|f|, each good where another is poor (products by logs, sums by values); the least is
+        # taken, and every one of them is a proof by itself.
         candidates = [q for q in self.logs if q is not None]
         if self.below is not None and self.above is not None:
             envelope = upper_envelope([self.below.absolute(), self.above.absolute()])
@@ -165,6 +168,7 @@ def bound(expr: sp.Expr, domain: Domain) -> Bound:
     if expr in _NUMBERS:
         return _ball(_NUMBERS[expr](), domain)
     if expr.is_Float:
+        # A Float prints as what was typed; its binary value is another number.
         return bound(sp.Rational(str(expr)), domain)
     try:
         coefficients = polynomial.coefficients(expr)
@@ -173,6 +177,7 @@ def bound(expr: sp.Expr, domain: Domain) -> Bound:
     if coefficients is not None:
         return _polynomial(coefficients, domain)
     if expr.is_Add:
+        # 1 - tanh and the like first: adding the bounds of both terms would lose that the difference decays.
         return _tail_of_one(expr, domain) or _add(expr, domain)
     if expr.is_Mul:
         return _mul(expr, domain)
@@ -230,6 +235,7 @@ def _polynomial(coefficients: tuple[sp.Expr, ...], domain: Domain) -> Bound:
         span = bound(c, domain).span()
         if span is None:
             raise UndecidedError(f"the constant {brief(c)} cannot be enclosed", final=True)
+        # On the left t = -z >= 0: odd powers change the sign of their coefficient.
         a, b = span if domain.sign > 0 or i % 2 == 0 else (-span[1], -span[0])
         low.append(a)
         high.append(b)
@@ -237,6 +243,7 @@ def _polynomial(coefficients: tuple[sp.Expr, ...], domain: Domain) -> Bound:
     if degree <= 2:
         pad = [ZERO] * (2 - degree)
         return Bound(domain, Quadratic(*low, *pad), Quadratic(*high, *pad))
+    # |p(t)| <= (sum |c_i|) max(1, t)^degree: crude, but its logarithm is quadratically bounded on the whole half-line.
     size = sum((max(abs(a), abs(b)) for a, b in zip(low, high, strict=True)), ZERO)
     log = log_power(degree).shifted(log_above(size)) if size else None
     above_negated = polynomial.below([-c for c in high], domain.start, domain.end)

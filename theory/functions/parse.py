@@ -652,7 +652,7 @@ def declared(positive: object, real: object) -> dict[str, sp.Symbol]:
         if not isinstance(names, list | tuple) or not all(isinstance(name, str | sp.Symbol) for name in names):
             raise InputError(argument, f"{shorten(given)} names no symbols", 'give names, "alpha,beta"')
         for name in (str(name).strip() for name in names):
-            check_symbol(name, argument)
+            _check_symbol(name, argument)
             if name in found:
                 raise InputError(argument, f"{name} is declared twice", "declare it once, as positive or as real")
             found[name] = sp.Symbol(name, **{assumption: True})
@@ -669,7 +669,7 @@ _MEANINGS = {
 }
 
 
-def check_symbol(name: str, argument: str) -> None:
+def _check_symbol(name: str, argument: str) -> None:
     """Refuse a name that a symbol cannot have, with the reason."""
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]{0,40}", name) or keyword.iskeyword(name):
         raise InputError(argument, f"{shorten(name)} is no name", "use letters, digits and _, beginning with a letter")
@@ -689,7 +689,7 @@ def parameter(value: object, argument: str, symbols: Mapping[str, sp.Symbol]) ->
             return None
         expr = value.xreplace({f: sp.Rational(str(f)) for f in value.atoms(sp.Float)})
         for symbol in sorted(expr.free_symbols, key=str):
-            check_symbol(symbol.name, argument)
+            _check_symbol(symbol.name, argument)
             if not symbol.is_extended_real:
                 remedy = f'declare it, Symbol("{symbol.name}", positive=True) or real=True'
                 raise InputError(argument, f"the symbol {symbol} is not known to be real", remedy)
@@ -721,7 +721,7 @@ def check_parameters(expr: sp.Expr, argument: str) -> sp.Expr:
         raise InputError(argument, f"{shorten(expr)} is no function of z", "name its variable z")
     expr = expr.xreplace(dict.fromkeys(own, z))
     for symbol in sorted(expr.free_symbols - {z}, key=str):
-        check_symbol(symbol.name, argument)
+        _check_symbol(symbol.name, argument)
         if not symbol.is_extended_real:
             remedy = f'declare it, Symbol("{symbol.name}", positive=True) or real=True'
             raise InputError(argument, f"the symbol {symbol} is not known to be real", remedy)

@@ -63,6 +63,7 @@ def tidy(expr: sp.Expr) -> sp.Expr:
     # (z - b)^(3/2) is no product (z - b) sqrt(z - b), whose derivative would seem to have a pole.
     roots = [p for p in powers if not p.exp.is_Integer]
     bases = {base: sp.Dummy("b", positive=True) for base in {p.base for p in roots}}
+    # A positive dummy keeps SymPy from splitting the root into branches; it goes back in before anyone sees it.
     kept |= {p: bases[p.base] ** p.exp for p in roots}
     out = sp.expand(
         expr.xreplace(kept), power_exp=False, power_base=False, log=False, basic=False, multinomial=True, mul=True
@@ -92,6 +93,7 @@ def vanishes(expr: sp.Expr) -> bool:
     normal = tidy(expr)
     if normal == 0:
         return True
+    # A polynomial in normal form is zero or it is not; nothing else is needed.
     if normal.is_polynomial(z):
         return False
     if normal.free_symbols - {z}:
@@ -113,9 +115,11 @@ def interior(lower: sp.Expr, upper: sp.Expr) -> sp.Rational:
     if lower is sp.S.NegativeInfinity and upper is sp.S.Infinity:
         return sp.Rational(1, 3)
     if lower is sp.S.NegativeInfinity:
+        # Far from the end, so that a rounding of the end cannot matter.
         return sp.floor(upper) - 1
     if upper is sp.S.Infinity:
         return sp.ceiling(lower) + 1
+    # Irrational ends: a rational near the middle, shown to lie between them in ball arithmetic.
     middle = (lower + upper) / 2
     if middle.is_Rational:
         return middle
@@ -131,10 +135,12 @@ def split(expr: sp.Expr, lower: sp.Expr, upper: sp.Expr, argument: str) -> list[
     atoms = _innermost(expr)
     if not atoms:
         return [Piece(lower, upper, tidy(expr))]
+    # Zeros of the switching expressions cut the line; on each part the atom is one of its branches.
     points = [p for g in _switches(atoms[0]) for p in real_zeros(g, lower, upper, argument)]
     inside = sorted_distinct([p for p in points if _between(p, lower, upper)])
     pieces: list[Piece] = []
     for a, b in zip([lower, *inside], [*inside, upper], strict=True):
+        # Between two zeros a continuous switch keeps its sign, so that one interior point decides the branch.
         point = interior(a, b)
         values: dict[sp.Basic, sp.Basic] = {atom: _choose(atom, point, argument) for atom in atoms}
         try:

@@ -16,19 +16,19 @@ from bulkedge.theory.numbers.symbols import d
 gap = sp.Symbol("Delta_S", positive=True)
 
 
-def linear_part() -> sp.Expr:
+def _linear_part() -> sp.Expr:
     """S_1* = s s'/2: acts on the linear function <x, w*> alone."""
     return s * s_prime / 2
 
 
-def quadratic_part() -> sp.Expr:
+def _quadratic_part() -> sp.Expr:
     """S_2* = (s^2 |x'|/|x| + s'^2 |x|/|x'|)/(2 pi): couples the radial mode with degree 2."""
     return (s**2 * r_prime / r + s_prime**2 * r / r_prime) / (2 * sp.pi)
 
 
 def remainder() -> sp.Expr:
     """S - S_1* - S_2*."""
-    return first_order() - linear_part() - quadratic_part()
+    return first_order() - _linear_part() - _quadratic_part()
 
 
 def leading_remainder() -> sp.Expr:

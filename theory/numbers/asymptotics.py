@@ -88,7 +88,7 @@ def series(expr: sp.Expr, symbol: sp.Symbol, point: sp.Expr, order: int, side: s
 
     Errors: InputError where the case is not decided, for an order outside 1..12, and where there is no expansion.
     """
-    check_side(side)
+    _check_side(side)
     if isinstance(order, bool) or not isinstance(order, int) or not 1 <= order <= MAX_ORDER:
         raise InputError(
             "order", f"{order!r} is not the order of an expansion", f"give an integer from 1 to {MAX_ORDER}"
@@ -143,7 +143,7 @@ def _unrooted(expr: sp.Expr) -> sp.Expr:
 
 def limit(expr: sp.Expr, symbol: sp.Symbol, point: sp.Expr, side: str = "+") -> sp.Expr:
     """The limit from one side.  Errors: InputError where the case is not decided."""
-    check_side(side)
+    _check_side(side)
     smooth = branch(expr, symbol, point, side)
     if point is sp.oo:
         return sp.limit(smooth, symbol, point)
@@ -151,7 +151,7 @@ def limit(expr: sp.Expr, symbol: sp.Symbol, point: sp.Expr, side: str = "+") -> 
     return _short(near)
 
 
-def check_side(side: str) -> str:
+def _check_side(side: str) -> str:
     """Return "+" or "-", else raise InputError."""
     if side not in _SIDES:
         raise InputError("side", f"{side!r} is no side of a point", 'give "+" or "-"')

@@ -21,7 +21,7 @@ MAX_DIMENSION = 10**6
 MAX_WEIGHTS = 200
 MAX_SAMPLES = 10**9
 _FIT = "ridge regression with the kernel (together: --link, --samples, --ridge; ReLU, d >= 20)"
-CURVE_ERROR = 1e-6  # relative: the eigenvalues' tolerance and the link's quadrature, with room
+_CURVE_ERROR = 1e-6  # relative: the eigenvalues' tolerance and the link's quadrature, with room
 
 
 @dataclass(frozen=True)
@@ -261,16 +261,16 @@ def _fit(given: Any, f: Any, d: int, A: float, B: float) -> Regression | None:
 
 
 def _regression(x: Regression) -> Point:
-    error = CURVE_ERROR * x.scale
+    error = _CURVE_ERROR * x.scale
     return Point(
         {
-            "risk": Number.of(x.risk, error + CURVE_ERROR * x.risk),
+            "risk": Number.of(x.risk, error + _CURVE_ERROR * x.risk),
             # What is left of it, and of the risk, is of second order: the term's own square over the risk.
             "finite_size": None
             if x.finite_size is None
             else Number.of(x.finite_size, 0.1 * abs(x.finite_size) + x.finite_size**2 / max(x.risk, 1e-300)),
-            "effective_ridge": Number.of(x.effective_ridge, CURVE_ERROR * x.effective_ridge),
-            "degrees": Number.of(x.degrees, CURVE_ERROR * x.degrees),
+            "effective_ridge": Number.of(x.effective_ridge, _CURVE_ERROR * x.effective_ridge),
+            "degrees": Number.of(x.degrees, _CURVE_ERROR * x.degrees),
             "unlearnable": Number.of(x.unlearnable, error),
         }
     )

@@ -231,7 +231,7 @@ def sphere(
     )
 
 
-MAX_LISTED = 500  # degrees of a table with symbols
+_MAX_LISTED = 500  # degrees of a table with symbols
 
 
 def _with_symbols(given: Any) -> SymbolicSphere:
@@ -249,8 +249,8 @@ def _with_symbols(given: Any) -> SymbolicSphere:
     if formula is None or square is None:
         remedy = "take a piecewise polynomial with no kink but 0, or give numbers"
         raise InputError("FUNCTION", f"no closed form of {f.name} on the sphere is known", remedy)
-    if isinstance(degree, int) and degree > MAX_LISTED:
-        raise InputError("degree", f"{degree} is too large for a table with symbols", f"give at most {MAX_LISTED}")
+    if isinstance(degree, int) and degree > _MAX_LISTED:
+        raise InputError("degree", f"{degree} is too large for a table with symbols", f"give at most {_MAX_LISTED}")
     formula = formula.subs(d, sp.sympify(dim, strict=True))
     degrees = range(degree + 1) if isinstance(degree, int) else (degree,)
     found = []

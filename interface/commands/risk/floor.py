@@ -90,7 +90,7 @@ def _scales(near: FiniteSize) -> tuple[bool, str]:
     """Whether the step's direction needs batches that nobody has, and both first finite-size scales in words."""
     kernels = (
         f"the floor of kernels is that of n, d -> infinity: at n = d = {near.dim} they see about "
-        f"{100 * near.correction:.2g} per cent of what is beyond linear"
+        f"{short(100 * near.correction, 2)} per cent of what is beyond linear"
     )
     if not math.isfinite(near.batch):
         return True, (

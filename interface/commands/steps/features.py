@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from bulkedge.arguments import Activation, Link, Numeric, Real, SizedNoise, read
-from bulkedge.results.number import Number, short
+from bulkedge.results.number import Number, magnitude, short
 from bulkedge.results.quantities import Worst
 from bulkedge.results.result import Result, Table
 
@@ -65,7 +65,7 @@ class FeaturesResult(Result):
             "finite_size": {
                 "dim": self.near.dim,
                 "step": short(self.near.step, 3),
-                "beyond": [{"k": k, "dim": _size(log10)} for k, log10 in self.near.beyond],
+                "beyond": [{"k": k, "dim": _dim(log10)} for k, log10 in self.near.beyond],
                 "loss_drops": {name: [short(x, 3) for x in values] for name, values in self.near.drops.items()} or None,
             },
         }
@@ -122,16 +122,14 @@ class FeaturesResult(Result):
         return r", \quad ".join(parts) if parts else r"\ell = 0"
 
 
-def _size(log10: float) -> str:
-    """A dimension to two digits, however large."""
-    if log10 < 6:
-        return str(max(2, int(float(f"{10.0**log10:.1e}"))))
-    return f"{10.0**log10:.1e}" if log10 < 300 else f"1e{log10:.0f}"
+def _dim(log10: float) -> str:
+    """A dimension, at least two."""
+    return magnitude(max(log10, math.log10(2)))
 
 
 def _far(found: SpikedFeatures, drops: dict[str, tuple[float, ...]], near: FiniteSize) -> tuple[bool, str]:
     """Whether a network of dimension TYPICAL is far from the limit, and how far in words, computed."""
-    parts = [f"spike {k} exceeds the bulk's edge from d of about {_size(log10)} on" for k, log10 in near.beyond]
+    parts = [f"spike {k} exceeds the bulk's edge from d of about {_dim(log10)} on" for k, log10 in near.beyond]
     far = any(log10 > math.log10(near.dim) for _, log10 in near.beyond)
     if drops.get("full"):
         limit, there = drops["full"][-1], near.drops["full"][-1]
@@ -140,7 +138,7 @@ def _far(found: SpikedFeatures, drops: dict[str, tuple[float, ...]], near: Finit
             far = far or gap > _FAR
             parts.append(
                 f"at d = {near.dim} (eta = {short(near.step, 3)}) the spikes' finite strength leaves a drop of "
-                f"{short(there, 3)}, {100 * gap:.2g} per cent from the limit"
+                f"{short(there, 3)}, {short(100 * gap, 2)} per cent from the limit"
             )
     text = "; ".join(parts)
     return far, (f"WARNING, a limit far from usual sizes: {text}" if far else text)

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from bulkedge.arguments import BATCHES, READOUTS, Argument, Formula, Function, Numeric, Real, Word, read
-from bulkedge.results.number import short
+from bulkedge.results.number import magnitude, short
 from bulkedge.results.result import Result, Table
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class OutliersResult(Result):
                 "width": self.near.width,
                 "weakest": self.near.spike,
                 "factor": short(self.near.factor, 3),
-                "tenfold": _power(self.near.tenfold),
+                "tenfold": magnitude(self.near.tenfold),
                 "correction": short(self.near.correction, 2),
             },
             "errors": {"Lambda": "0", "total": "0"},
@@ -90,14 +90,6 @@ class OutliersResult(Result):
         return phase_figure(cap, float(self.phase.alpha1), float(self.phase.alpha2))
 
 
-def _power(log10: float) -> str:
-    """A width to two digits, however large."""
-    if log10 < 300:
-        width = 10.0**log10
-        return str(int(float(f"{width:.1e}"))) if log10 < 6 else f"{width:.1e}"
-    return f"10^{log10:.3g}"
-
-
 def _sizes(near: FirstSize) -> tuple[bool, str]:
     """Whether the weakest outlier needs widths that nobody has, and how it grows in words, computed."""
     correction = f"corrections are of relative order N^(alpha1 - 1/2) = {short(near.correction, 2)} at N = {near.width}"
@@ -106,7 +98,7 @@ def _sizes(near: FirstSize) -> tuple[bool, str]:
     far = near.tenfold > _SLOW
     text = (
         f"the weakest counted spike that grows, k = {near.spike}, has grown by {short(near.factor, 3)} over its "
-        f"constant of order one at N = {near.width}, tenfold at N of about {_power(near.tenfold)}; {correction}"
+        f"constant of order one at N = {near.width}, tenfold at N of about {magnitude(near.tenfold)}; {correction}"
     )
     return far, (f"WARNING, a limit far from usual sizes: {text}" if far else text)
 

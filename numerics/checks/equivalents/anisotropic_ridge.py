@@ -20,9 +20,9 @@ from bulkedge.theory.numbers.symbols import alpha, kappa, lam, mu1, mu1_star, mu
 
 _SOURCE = "derived here (E12, E13)"
 # Levels 1/4 and 4 of Sigma, weights 4/5 and 1/5 (its normalised trace is one), a target without a preferred direction.
-TWO = tuple((sp.Rational(s), sp.Rational(w), sp.Rational(w)) for s, w in (("1/4", "4/5"), ("4", "1/5")))
+_TWO = tuple((sp.Rational(s), sp.Rational(w), sp.Rational(w)) for s, w in (("1/4", "4/5"), ("4", "1/5")))
 # Closer levels for the kernel, whose higher terms fade as tr Sigma^2/d: 1/2 and 2, weights 2/3 and 1/3.
-CLOSE = tuple((sp.Rational(s), sp.Rational(w), sp.Rational(w)) for s, w in (("1/2", "2/3"), ("2", "1/3")))
+_CLOSE = tuple((sp.Rational(s), sp.Rational(w), sp.Rational(w)) for s, w in (("1/2", "2/3"), ("2", "1/3")))
 ONE = ((sp.S.One, sp.S.One, sp.S.One),)
 _NOISE, _PENALTY, _RIDGE = sp.Rational(1, 2), sp.Rational(1, 20), sp.Rational(1, 5)
 
@@ -39,7 +39,7 @@ def _solved(risk: sp.Expr, equations: Sequence[sp.Expr], unknowns: Sequence[sp.S
     return Enclosure(value, 2 * error + Fraction(1, 10**24), "two precisions")
 
 
-def linear_risk(spectrum: ar.Spectrum, ratio: sp.Rational, ridge: sp.Rational, noise: sp.Rational) -> Enclosure:
+def _linear_risk(spectrum: ar.Spectrum, ratio: sp.Rational, ridge: sp.Rational, noise: sp.Rational) -> Enclosure:
     """E12's risk, noise included, by R and D.  Source: E12."""
     left, D = (e.subs({alpha: ratio, s_eps: noise}) for e in ar.linear_parts(spectrum))
     equation = ar.effective_ridge_equation().subs(ar.degrees, D).subs(lam, ridge)
@@ -47,7 +47,7 @@ def linear_risk(spectrum: ar.Spectrum, ratio: sp.Rational, ridge: sp.Rational, n
     return _solved(risk, [equation.lhs - equation.rhs], [kappa])
 
 
-def features_risk(spectrum: ar.Spectrum, at: dict[sp.Symbol, sp.Rational], energy: sp.Rational) -> Enclosure:
+def _features_risk(spectrum: ar.Spectrum, at: dict[sp.Symbol, sp.Rational], energy: sp.Rational) -> Enclosure:
     """E13's risk, noise included, at psi1, psi2, lam, mu1, mu2, mu1* and E y^2.  Source: E13."""
     Q, D = ar.features_parts(spectrum)
     slope = ar.trace_derivative(spectrum)
@@ -87,7 +87,7 @@ def kernel_trial(rng: np.random.Generator, size: int) -> dict[str, float]:
 
 
 @stream("E13.features")
-def features_trial(rng: np.random.Generator, size: int) -> dict[str, float]:
+def _features_trial(rng: np.random.Generator, size: int) -> dict[str, float]:
     """Test error of tanh features, n = 2d, N = 3d/2, ridge 1/5, labels beta.x + noise of 1/2, noise included."""
     data, fresh, beta = _inputs(rng, 2 * size, size), _inputs(rng, 4 * size, size), _target(rng, size)
     weights = rng.standard_normal((size, 3 * size // 2)) / np.sqrt(size)
@@ -103,14 +103,14 @@ def _kernel(with_rest: bool) -> Enclosure:
     # f = exp, tau = 1: f(tau) - f(0) - tau f'(0) = e - 2.
     rest = sp.Rational(float(sp.E - 2)) if with_rest else sp.S.Zero
     ridge = ar.kernel_ridge(sp.S.One, rest, _PENALTY).subs(alpha, 2)
-    return linear_risk(CLOSE, sp.Integer(2), ridge, sp.S.One)
+    return _linear_risk(_CLOSE, sp.Integer(2), ridge, sp.S.One)
 
 
 def _tanh(spectrum: ar.Spectrum) -> Enclosure:
     f = constants(nonlinearity("tanh"))
     at = {mu1: f.mu1, mu2: f.mu2, psi1: 2, psi2: 1.5, mu1_star: 1}
     exact = {s: sp.Rational(x) for s, x in at.items()} | {lam: _RIDGE}
-    return features_risk(spectrum, exact, 1 + _NOISE**2)
+    return _features_risk(spectrum, exact, 1 + _NOISE**2)
 
 
 _OTHER = {psi1: "3/2", psi2: "3/4", lam: "1/10", mu1: "5/8", mu2: "1/2", mu1_star: "3/4"}
@@ -138,12 +138,12 @@ def _engine_features() -> Enclosure:
 
 
 def _linear(spectrum: ar.Spectrum) -> Enclosure:
-    return linear_risk(spectrum, sp.Rational(3, 2), sp.Rational(1, 10), _NOISE)
+    return _linear_risk(spectrum, sp.Rational(3, 2), sp.Rational(1, 10), _NOISE)
 
 
 def _features(spectrum: ar.Spectrum) -> Enclosure:
     exact = {s: sp.Rational(x) for s, x in _OTHER.items()}
-    return features_risk(spectrum, exact, exact[mu1_star] ** 2 + sp.Rational(1, 2))
+    return _features_risk(spectrum, exact, exact[mu1_star] ** 2 + sp.Rational(1, 2))
 
 
 CHECKS = (
@@ -160,7 +160,7 @@ CHECKS = (
         "E12.engine",
         "linear regression under `Sigma, n = 3d/2`, against the engine's Dyson equation",
         _SOURCE,
-        functools.partial(_linear, TWO),
+        functools.partial(_linear, _TWO),
         SecondRoute(_engine_linear),
         1e-13,
         Control("isotropic inputs", functools.partial(_linear, ONE)),
@@ -169,8 +169,8 @@ CHECKS = (
         "E13.features",
         "test error of tanh features on inputs of variances 4 and 1/4, `n = 2d, N = 3d/2`",
         _SOURCE,
-        functools.partial(_tanh, TWO),
-        Ladder(features_trial, "risk", (40, 80, 160), 2 / 3, 50, (80, 160, 320), 50),
+        functools.partial(_tanh, _TWO),
+        Ladder(_features_trial, "risk", (40, 80, 160), 2 / 3, 50, (80, 160, 320), 50),
         0.05,
         Control("isotropic inputs", functools.partial(_tanh, ONE)),
     ),
@@ -178,7 +178,7 @@ CHECKS = (
         "E13.engine",
         "the same risk at other ratios and constants, against the engine's Dyson equation",
         _SOURCE,
-        functools.partial(_features, TWO),
+        functools.partial(_features, _TWO),
         SecondRoute(_engine_features),
         1e-13,
         Control("isotropic inputs", functools.partial(_features, ONE)),

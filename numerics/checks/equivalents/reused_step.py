@@ -26,7 +26,7 @@ _TYPED = "let y = ms*X*b + e; let u = {}; let F = mu1*X*(W0 + eta*mu1*u*a.T) + m
 
 
 @functools.lru_cache(maxsize=8)
-def reused_loss(given: tuple[tuple[sp.Symbol, sp.Rational], ...], reused: bool = True, own: bool = True) -> Enclosure:
+def _reused_loss(given: tuple[tuple[sp.Symbol, sp.Rational], ...], reused: bool = True, own: bool = True) -> Enclosure:
     """E14 as it stands: lam (A - q B^2/(1 + q C)) at values of alpha, psi2, lam, eta, mu1, mu2, mu1*, rest, Var sigma'.
 
     Accuracy: q lies between two rationals 2e-13 apart, of opposite sign in its equation; the loss at both.
@@ -65,7 +65,7 @@ def _tanh() -> tuple[tuple[sp.Symbol, sp.Rational], ...]:
 
 
 @stream("E14.loss")
-def reused_trial(rng: np.random.Generator, size: int) -> dict[str, float]:
+def _reused_trial(rng: np.random.Generator, size: int) -> dict[str, float]:
     """The readout's loss after a step of tanh(2 z) networks on its own training set, d = N = n, eta = 1/2, noise 1."""
     weights = rng.standard_normal((size, size))
     weights /= np.linalg.norm(weights, axis=0)
@@ -80,7 +80,7 @@ def reused_trial(rng: np.random.Generator, size: int) -> dict[str, float]:
 
 
 def _predicted(reused: bool, own: bool) -> Enclosure:
-    return reused_loss(_tanh(), reused, own)
+    return _reused_loss(_tanh(), reused, own)
 
 
 # Away from the normal point: all ratios and constants different.
@@ -101,7 +101,7 @@ CHECKS = (
         "the readout's loss of tanh(`2 z`) networks after a step on its own training set, `d = N = n, eta = 1/2`",
         _SOURCE,
         functools.partial(_predicted, True, True),
-        Ladder(reused_trial, "loss", (40, 80, 160), 2 / 3, 160, (80, 160, 320), 160),
+        Ladder(_reused_trial, "loss", (40, 80, 160), 2 / 3, 160, (80, 160, 320), 160),
         0.08,
         Control("the samples' own terms left out", functools.partial(_predicted, True, False)),
     ),
@@ -109,9 +109,9 @@ CHECKS = (
         "E14.engine",
         "the closed form for typed features, at other ratios and constants, against the engine's Dyson equation",
         _SOURCE,
-        functools.partial(reused_loss, _EXACT),
+        functools.partial(_reused_loss, _EXACT),
         SecondRoute(_engine),
         1e-11,
-        Control("a fresh batch", functools.partial(reused_loss, _EXACT, False)),
+        Control("a fresh batch", functools.partial(_reused_loss, _EXACT, False)),
     ),
 )

@@ -23,7 +23,7 @@ A, EXPONENT = 1.2, 0.2
 
 
 @stream("G11.norm")
-def norm_trial(rng: np.random.Generator, size: int) -> dict[str, float]:
+def _norm_trial(rng: np.random.Generator, size: int) -> dict[str, float]:
     """||T_R|| (d/B)^2 at d = size, B = 2 d^.2: no randomness, exact matrices."""
     B = 2 * np.exp(EXPONENT * np.log(size))
     return {"scaled": remainder_norm(size, A, float(B)) * (size / float(B)) ** 2}
@@ -38,7 +38,7 @@ def _pair() -> float:
     return float(theory.corner().subs({b: 1, symbols.A: A}))
 
 
-D, SPIKE, PAIRS = 12, 9.0, 3000
+D, SPIKE, _PAIRS = 12, 9.0, 3000
 
 
 @functools.cache
@@ -52,7 +52,7 @@ def _kernels() -> Any:
 
 
 @stream("G11.element")
-def element_trial(rng: np.random.Generator, size: int) -> dict[str, float]:
+def _element_trial(rng: np.random.Generator, size: int) -> dict[str, float]:
     """<Y2, R Y2> on `size` pairs of inputs at d = 12, the kernels in closed form (G4, G5)."""
     X, Y = rng.standard_normal((2, size, D))
     spike = np.eye(D)[0]
@@ -80,7 +80,7 @@ CHECKS = (
         SOURCE,
         _limit,
         # Corrections O(B/d) + O(1/d), of which the ladder sees a mixture: a rate below theirs.
-        Ladder(norm_trial, "scaled", (100, 400), 0.6, 2, (400, 1600), 2),
+        Ladder(_norm_trial, "scaled", (100, 400), 0.6, 2, (400, 1600), 2),
         0.05,
         Control("the norm of the pair `T_04, T_40` alone", _pair),
     ),
@@ -89,7 +89,7 @@ CHECKS = (
         "`<`Y2, `R` Y2`>` at `d = 12, B = 9`, the kernels in closed form on pairs of inputs",
         SOURCE,
         _element,
-        MonteCarlo(element_trial, "element", PAIRS, 240, 4000),
+        MonteCarlo(_element_trial, "element", _PAIRS, 240, 4000),
         0.002,
         Control("the first order left in", _without_first_order),
     ),

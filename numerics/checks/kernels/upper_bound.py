@@ -12,7 +12,7 @@ from bulkedge.numerics.trials.check import Check, Control, MonteCarlo
 from bulkedge.numerics.trials.stream import stream
 
 SOURCE = "G13; paper F, Theorem 4.1"
-D, A, B, TAU, WIDTH = 10, 1.2, 6.0, 0.6, 0.02
+D, A, B, _TAU, WIDTH = 10, 1.2, 6.0, 0.6, 0.02
 
 
 def _cosine(w: np.ndarray) -> np.ndarray:
@@ -25,9 +25,9 @@ def trial(rng: np.random.Generator, size: int) -> dict[str, float]:
     isotropic = rng.standard_normal((size, D)) / math.sqrt(D)
     w = isotropic * np.sqrt([A + B, *[A] * (D - 1)])
     energy, t = np.sum(w**2, axis=1), _cosine(w)
-    near = np.abs(t - TAU) < WIDTH
+    near = np.abs(t - _TAU) < WIDTH
     return {
-        "rest": float(np.mean(energy * (t > TAU))) / 2,
+        "rest": float(np.mean(energy * (t > _TAU))) / 2,
         # Over the exact probability of the band under the uniform law.
         "constant": float(np.mean(energy * near)) / _band(),
     }
@@ -36,17 +36,17 @@ def trial(rng: np.random.Generator, size: int) -> dict[str, float]:
 def _band() -> float:
     """The probability that a uniform direction has | |t| - tau | below WIDTH, by Gauss and Legendre."""
     nodes, weights = legendre(40)
-    t = TAU + WIDTH * nodes
+    t = _TAU + WIDTH * nodes
     norm = math.exp(math.lgamma(D / 2) - math.lgamma((D - 1) / 2)) / math.sqrt(math.pi)
     return float(2 * WIDTH * norm * weights @ (1 - t**2) ** ((D - 3) / 2))
 
 
 def _constant() -> float:
-    return upper_bound(D, A, B, TAU)[0]
+    return upper_bound(D, A, B, _TAU)[0]
 
 
 def _rest() -> float:
-    return upper_bound(D, A, B, TAU)[1]
+    return upper_bound(D, A, B, _TAU)[1]
 
 
 def _absolute() -> float:
@@ -55,7 +55,7 @@ def _absolute() -> float:
 
 def _isotropic() -> float:
     """The tail without a spike."""
-    return upper_bound(D, A, 0.0, TAU)[1]
+    return upper_bound(D, A, 0.0, _TAU)[1]
 
 
 CHECKS = (

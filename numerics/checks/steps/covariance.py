@@ -19,7 +19,7 @@ SOURCE = "G1; paper F, eq. (3.3)"
 
 
 # eta0 = 20: the neuron's own share of f, of relative order d^(-zeta)/eta0, is then no part of the exponents.
-LARGE = Step(eta0=20.0)
+_LARGE = Step(eta0=20.0)
 
 
 def _exponent(quantity: str) -> float:
@@ -157,7 +157,7 @@ CHECKS = (
         "`B` grows as `d^(2 zeta - 1)`: its exponent over `d = 40`, 80, 160 at `zeta = 3/4`",
         SOURCE,
         functools.partial(_exponent, "spike"),
-        Rate(functools.partial(trial, step=LARGE), "spike", (40, 80, 160), 90, (100, 200, 400), 100),
+        Rate(functools.partial(trial, step=_LARGE), "spike", (40, 80, 160), 90, (100, 200, 400), 100),
         0.15,
         Control("the exponent of `A - 1`", functools.partial(_exponent, "bulk")),
     ),
@@ -166,9 +166,9 @@ CHECKS = (
         "`A - 1` falls as `d^(2 zeta - 2)`: its exponent over `d = 40`, 80, 160 at `zeta = 3/4`",
         SOURCE,
         functools.partial(_exponent, "bulk"),
-        Rate(functools.partial(trial, step=LARGE), "bulk", (40, 80, 160), 90, (100, 200, 400), 100),
+        Rate(functools.partial(trial, step=_LARGE), "bulk", (40, 80, 160), 90, (100, 200, 400), 100),
         0.15,
-        Control("the exponent `zeta - 2` of the neuron's own share of `f`", lambda: LARGE.zeta - 2),
+        Control("the exponent `zeta - 2` of the neuron's own share of `f`", lambda: _LARGE.zeta - 2),
     ),
     Check(
         "G2.cosine",

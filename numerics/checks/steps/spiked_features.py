@@ -73,33 +73,33 @@ def _step_trial(rng: np.random.Generator, size: int) -> dict[str, float]:
 
 
 # For the drop: an odd activation has no second spike, and a third one of strength eta^3/N.
-ODD, STEEP, STEP, BATCH, DROP_LAM, DROP_NOISE = nonlinearity("tanh"), nonlinearity("tanh(2*z)"), 3.0, 2.0, 0.1, 0.1
+ODD, _STEEP, STEP, BATCH, _DROP_LAM, _DROP_NOISE = nonlinearity("tanh"), nonlinearity("tanh(2*z)"), 3.0, 2.0, 0.1, 0.1
 
 
 @stream("M2.drop")
-def drop_trial(rng: np.random.Generator, size: int) -> dict[str, float]:
+def _drop_trial(rng: np.random.Generator, size: int) -> dict[str, float]:
     """One step at d = n = N = size, n1 = 2 d, eta = 3: what it takes off min (1/n)|y - F th|^2 + lam |th|^2."""
-    sigma, dsigma, g = vectorised(ODD), vectorised(ODD.derivative()), vectorised(STEEP)
+    sigma, dsigma, g = vectorised(ODD), vectorised(ODD.derivative()), vectorised(_STEEP)
     beta = rng.standard_normal(size)
     beta /= np.linalg.norm(beta)
     W, a = draw_weights("sphere", size, size, rng), draw_readout("gaussian", size, rng)
     samples = round(BATCH * size)
     X = rng.standard_normal((samples, size))
-    y = g(X @ beta) + DROP_NOISE * rng.standard_normal(samples)
+    y = g(X @ beta) + _DROP_NOISE * rng.standard_normal(samples)
     W1 = gradient_step(W, a, [(X, y)], sigma, dsigma, STEP)
     X = rng.standard_normal((size, size))
-    y = g(X @ beta) + DROP_NOISE * rng.standard_normal(size)
+    y = g(X @ beta) + _DROP_NOISE * rng.standard_normal(size)
     losses = []
     for weights in (W, W1):
         F = sigma(X @ weights)
-        losses.append(DROP_LAM * float(y @ np.linalg.solve(F @ F.T + DROP_LAM * size * np.eye(size), y)))
+        losses.append(_DROP_LAM * float(y @ np.linalg.solve(F @ F.T + _DROP_LAM * size * np.eye(size), y)))
     return {"drop": losses[0] - losses[1]}
 
 
 def _drop(finite: bool) -> float:
     """The drop by the first spike at the step, or in the limit of an infinitely strong one."""
     at = (STEP, math.inf) if finite else None
-    return loss_drops(ODD, STEEP, 1.0, 1.0, DROP_LAM, BATCH, DROP_NOISE, (1,), at)["full"][0]
+    return loss_drops(ODD, _STEEP, 1.0, 1.0, _DROP_LAM, BATCH, _DROP_NOISE, (1,), at)["full"][0]
 
 
 def _trace(which: int) -> float:
@@ -177,7 +177,7 @@ CHECKS = (
         claim="at a step of order one the first spike takes `Delta_1/(1 + eta_0^2/eta^2)` off the training loss",
         source="paper M, Theorem 4.4, at a finite strength: derived here",
         predict=functools.partial(_drop, True),
-        measure=Ladder(drop_trial, "drop", (30, 120), 1.0, 256, (60, 240), 256),
+        measure=Ladder(_drop_trial, "drop", (30, 120), 1.0, 256, (60, 240), 256),
         resolution=0.0185,
         control=Control("the limit, of an infinitely strong spike", functools.partial(_drop, False)),
     ),

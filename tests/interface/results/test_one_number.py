@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import bulkedge
-from bulkedge.results.number import Number, exactly, resolved, short
+from bulkedge.results.number import Number, exactly, magnitude, resolved, short
 from bulkedge.results.quantities import Atom, Each, Float, Measurement, Quantities, Row, Simulation, payload
 from bulkedge.results.result import Result
 
@@ -127,3 +127,7 @@ def test_short_numbers() -> None:
     assert short(Number.of(0.123456, 1e-9), 3) == "0.123"
     assert [exactly(x) for x in (0.1, 1e300, 2.0 / 3)] == ["0.1", "1e+300", repr(2.0 / 3)]
     assert [resolved(0.123456, x) for x in (0.1, 0.003)] == ["0.12", "0.1235"]
+
+
+def test_magnitudes() -> None:
+    assert [magnitude(x) for x in (0.3, 2.634, 8.08, 299.5, 4520.2)] == ["2", "430", "1.2e+08", "3.2e+299", "1e4520"]
