@@ -114,6 +114,7 @@ class Features:
 
     model: mx.Model
     known: dict[Any, tuple[Any, mx.Feature]]
+    digits: int | None = None  # constants as rationals of so many digits: a spectrum's polynomial needs numbers
 
     def apply(self, f: Nonlinearity, g: Nonlinearity, node: mx.Node, at: Core, centred: bool) -> mx.Feature:
         """f(A) for a node A, less its mean if `centred`; `g` is f of a standardised argument, g(z) = f(deviation z).
@@ -150,8 +151,8 @@ class Features:
         for name in (mu0.name, mu1.name, mu2.name, residue):
             if name in taken:
                 raise InputError("expression", f"{name} is needed for the function {f.name}", "choose another name")
-        linear, level = rational(mu1), rational(mu2)
-        mean = rational(mu0) if has_mean(g) else sp.S.Zero
+        linear, level = self._number(mu1), self._number(mu2)
+        mean = self._number(mu0) if has_mean(g) else sp.S.Zero
         return mx.Feature(
             node.rows,
             node.cols,
@@ -168,6 +169,15 @@ class Features:
             False,
             _has_even_part(g),
         )
+
+    def _number(self, constant: mx.HermiteConstant) -> sp.Rational | None:
+        exact = rational(constant)
+        if exact is not None or self.digits is None:
+            return exact
+        bits = ball.bits(self.digits)
+        with ball.precision(bits + 32):
+            value = enclosed(constant, bits)
+            return sp.Rational((value**2 if constant.degree == 2 else value).mid().str(self.digits, radius=False))
 
 
 @functools.lru_cache(maxsize=256)

@@ -267,16 +267,19 @@ def _gaussians(value: object, known: tuple[sp.Symbol, ...]) -> Iterable[mx.Gauss
             raise InputError("gaussian", f"{parse.shorten(key)} is no matrix", "use MatrixSymbols or texts")
 
 
-def read(expression: object, model: mx.Model, fixed: Mapping[str, sp.Rational] | None = None) -> Equivalent:
+def read(
+    expression: object, model: mx.Model, fixed: Mapping[str, sp.Rational] | None = None, digits: int | None = None
+) -> Equivalent:
     """The equivalent of an expression: text, or a SymPy matrix expression; symbols in `fixed` become numbers.
 
+    With `digits` the constants of functions become rationals of so many digits, where they are none.
     Errors: InputError for what is outside the class.
     """
     held = _fixed(model, fixed or {})
     if isinstance(expression, str):
-        return Equivalent(matrix_text.read(expression, held, fixed))
+        return Equivalent(matrix_text.read(expression, held, fixed, digits))
     if isinstance(expression, sp.Basic):
-        return Equivalent(matrix_text.from_sympy(expression, held, fixed))
+        return Equivalent(matrix_text.from_sympy(expression, held, fixed, digits))
     raise InputError(
         "expression", f"a {type(expression).__name__} is no expression", 'write "tr(inv(X.T*X + lam))", or use SymPy'
     )

@@ -13,7 +13,7 @@ roots of the polynomial of that determinant at zero, confirmed by a change of it
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -49,6 +49,20 @@ class EquivalentSpectrum:
     atoms: tuple[tuple[Enclosure, Enclosure], ...]
     outliers: tuple[Outlier, ...]
     mass: Enclosure
+
+
+def rounded(found: EquivalentSpectrum, digits: int) -> EquivalentSpectrum:
+    """The spectrum of an equivalent whose constants were rounded far beyond `digits`: ten digits more are stated."""
+
+    def wide(e: Enclosure) -> Enclosure:
+        return replace(e, error=e.error + max(Fraction(1), abs(e.value)) / 10 ** (digits + 10))
+
+    return EquivalentSpectrum(
+        tuple(map(wide, found.edges)),
+        tuple((wide(place), wide(weight)) for place, weight in found.atoms),
+        tuple(Outlier(wide(o.position), None if o.residue is None else wide(o.residue)) for o in found.outliers),
+        wide(found.mass),
+    )
 
 
 def spectrum(theory: Equivalent, z: sp.Symbol, digits: int) -> EquivalentSpectrum:

@@ -194,8 +194,10 @@ def scalar(
     return result
 
 
-def read(text: object, model: mx.Model, fixed: Mapping[str, sp.Rational] | None = None) -> mx.Question:
-    """The question that a text asks; names in `fixed` are numbers.
+def read(
+    text: object, model: mx.Model, fixed: Mapping[str, sp.Rational] | None = None, digits: int | None = None
+) -> mx.Question:
+    """The question that a text asks; names in `fixed` are numbers, and with `digits` the constants of functions are.
 
     Errors: InputError naming what is not understood, does not fit, or is outside the class.
     """
@@ -209,6 +211,8 @@ def read(text: object, model: mx.Model, fixed: Mapping[str, sp.Rational] | None 
     reader = _Reader(
         text, "expression", model, {s.name: s for s in model.symbols}, {name for name, _ in model.sizes}, False
     )
+    assert reader.features is not None
+    reader.features.digits = digits
     reader.named.update({k: v for k, v in (fixed or {}).items() if k not in reader.dimensions})
     for part in parts[:-1]:
         match = re.fullmatch(r"let\s+(\w+)\s*=(?!=)\s*(.+)", part, re.DOTALL)
@@ -481,13 +485,17 @@ class _Reader:
 # SymPy matrix expressions --------------------------------------------------------------------------------------------
 
 
-def from_sympy(expression: object, model: mx.Model, fixed: Mapping[str, sp.Rational] | None = None) -> mx.Question:
+def from_sympy(
+    expression: object, model: mx.Model, fixed: Mapping[str, sp.Rational] | None = None, digits: int | None = None
+) -> mx.Question:
     """The question that a SymPy expression asks: Trace(...)/size, Trace(...) (normalised then), or a 1 x 1 matrix.
 
     Errors: InputError for what is outside the class.
     """
     reader = _Reader("", "expression", model, {s.name: s for s in model.symbols}, {n for n, _ in model.sizes}, False)
     reader.named.update({k: v for k, v in (fixed or {}).items() if k not in reader.dimensions})
+    assert reader.features is not None
+    reader.features.digits = digits
     walker = _Walker(reader)
     value = reader.scalar(walker.read(expression))
     try:

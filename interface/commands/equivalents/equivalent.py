@@ -39,6 +39,7 @@ class EquivalentResult(Result):
     simulated: Simulated | None
     variable: sp.Symbol | None = None
     spectrum: EquivalentSpectrum | None = None
+    numeric: Equivalent | None = None  # where the spectrum's polynomial needs numbers for the functions' constants
 
     @property
     def exit_status(self) -> int:
@@ -85,7 +86,7 @@ class EquivalentResult(Result):
         """The spectrum's density at numbers or an array (for a result with `spectrum`)."""
         from bulkedge.numerics.equivalents.equivalent import density
 
-        return _scalar(density(self.theory, self._spectral()[0], x)[0])
+        return _scalar(density(self.numeric or self.theory, self._spectral()[0], x)[0])
 
     def edges(self) -> tuple[float, ...]:
         """The edges of all components of the support, ascending."""
@@ -180,7 +181,9 @@ class EquivalentResult(Result):
         ends = [float(e) for e in spectrum.edges]
         for lower, upper in zip(ends[::2], ends[1::2], strict=True):
             points = [lower + (upper - lower) * (2 * k + 1) / (2 * _POINTS) for k in range(_POINTS)]
-            values = zip(points, *density(self.theory, variable, points), strict=True)
+            values = [
+                (x, *found) for x in points for found in _densities(density, self.numeric or self.theory, variable, x)
+            ]
             # The table's place is rounded to twelve digits, which moves the density by about as much of it.
             drawn = [(short(x, 12), Number.of(float(y), float(e + 1e-11 * y), digits=12)) for x, y, e in values]
             rows += [("density", x, y.decimal(), y.bound()) for x, y in drawn]
@@ -195,6 +198,17 @@ class EquivalentResult(Result):
 
 
 _POINTS = 25  # of the density's table, in each component
+
+
+def _densities(density: Any, theory: Equivalent, variable: sp.Symbol, x: float) -> list[tuple[Any, Any]]:
+    """The density at a point and its error; nothing where a point of the table happens to be a cusp."""
+    from bulkedge.theory.numbers.errors import ConvergenceError
+
+    try:
+        value, error = density(theory, variable, x)
+    except ConvergenceError:
+        return []
+    return [(value, error)]
 
 
 def _scalar(array: Any) -> Any:
@@ -276,6 +290,7 @@ def equivalent(
     from bulkedge.theory.equivalents import matrix_text
     from bulkedge.theory.equivalents.equivalent import declare, values_of
     from bulkedge.theory.equivalents.equivalent import read as read_expression
+    from bulkedge.theory.equivalents.equivalent_spectrum import rounded
     from bulkedge.theory.equivalents.equivalent_spectrum import spectrum as spectrum_of
     from bulkedge.theory.numbers.errors import ConvergenceError, InputError
 
@@ -300,13 +315,18 @@ def equivalent(
             )
         except ConvergenceError as error:
             certain, status = False, f"no value: {error}"
-    found_spectrum = None
+    found_spectrum, numeric = None, None
     if variable is not None:
         if variable in values:
             raise InputError("set", f"{variable} is the variable of the spectrum", f"leave {variable} free")
-        theory = read_expression(expression, model, {s.name: v for s, v in values.items()})
+        fixed = {s.name: v for s, v in values.items()}
+        rounding = 3 * digits + 40 if theory.question.model.constants else None
+        theory = read_expression(expression, model, fixed)
+        numeric = None if rounding is None else read_expression(expression, model, fixed, rounding)
         try:
-            found_spectrum = spectrum_of(theory, variable, digits)
+            found_spectrum = spectrum_of(numeric or theory, variable, digits)
+            if rounding is not None:
+                found_spectrum = rounded(found_spectrum, digits)
             status = "spectrum: branch certain in every interval"
         except ConvergenceError as error:
             certain, status = False, str(error)
@@ -350,6 +370,7 @@ def equivalent(
         run,
         variable,
         found_spectrum,
+        numeric,
     )
 
 

@@ -15,6 +15,7 @@ from bulkedge.numerics.equivalents import equivalent
 from bulkedge.numerics.equivalents.equivalent_simulation import expression_check
 from bulkedge.numerics.risk.ridge import Constants, ridge_risk
 from bulkedge.numerics.risk.ridge_problem import RidgeProblem
+from bulkedge.numerics.spectra import silverstein
 from bulkedge.numerics.trials.check import Verdict, run_check
 from bulkedge.numerics.trials.runner import Runner
 from bulkedge.theory.equivalents import entrywise
@@ -148,9 +149,17 @@ def test_refused(text: str, said: str) -> None:
         assert typed(text.replace("X*V", "X*V2"), (*extra, "V2: d x N, 1"), positive="s").system
 
 
-def test_a_spectrum_needs_rational_constants() -> None:
-    with pytest.raises(InputError, match="mu1_tanh"):
-        bulkedge.equivalent("tr(inv(z - tanh(X*W)*tanh(X*W).T/n))", DECLARED, size=SIZE, spectrum="z")
+def test_a_spectrum_of_functions() -> None:
+    """The bulk of tanh features against Silverstein's equation; labels relu(X b) in a step, O2's outlier."""
+    tanh = bulkedge.equivalent("let F = tanh(X*W); tr(inv(z - F.T*F/n))", DECLARED, size="n=2,d=1,N=3/2", spectrum="z")
+    law = silverstein.conjugate_kernel(1.5, 0.75, MU1, MU2)
+    assert np.allclose(tanh.edges(), np.ravel(law.edges), rtol=1e-9)
+    assert all(float(e.error) > 1e-27 for e in tanh.spectrum.edges)  # type: ignore[union-attr]
+    step = "let u = X.T*relu(X*b)/n; let W = V + 3*u*a.T; b.T*inv(z - W*W.T)*b"
+    declared = ["X: n x d, 1", "V: d x N, 1/d", "b: d x 1, 1/d", "a: N x 1, 1/N"]
+    (outlier,) = bulkedge.equivalent(step, declared, size="n=2,d=1,N=1", spectrum="z").outliers()
+    theta2 = 9 * (0.25 + 0.5 / 2)  # |u|^2 = mu1*^2 + E y^2/alpha
+    assert float(outlier.position) == pytest.approx((1 + theta2) ** 2 / theta2, rel=1e-13)
     found = bulkedge.equivalent("tr(inv(z - He(3,X*W).T*He(3,X*W)/n))", DECLARED, size="n=2,d=1,N=1", spectrum="z")
     assert found.edges() == pytest.approx((6 * (1 - 0.5**0.5) ** 2, 6 * (1 + 0.5**0.5) ** 2), rel=1e-12)
 
@@ -243,3 +252,14 @@ def test_centred_relu_approaches_its_equivalent_like_one_over_d() -> None:
     assert abs(slope - 3.7) < 4 * np.sqrt(covariance[1, 1])
     assert means[0] - limit > 20 * errors[0]  # the control: one size alone would refute the equivalent
     assert 4 * np.sqrt(covariance[0, 0]) < 0.03
+
+
+def test_a_cusp_does_not_cost_the_spectrum() -> None:
+    """H + S, S = +-1 in equal parts: the gap closes at 0, a point of the density's table."""
+    r = bulkedge.equivalent(
+        "tr(inv(z - H - S))", "H: n x n symmetric, 1/n", deterministic="S: n, atoms -1:1/2 1:1/2", spectrum="z"
+    )
+    assert r.exit_status == 0
+    places = [float(cells[1]) for cells in r.tables()[0].rows if cells[0] == "density"]
+    assert len(places) >= 20
+    assert all(abs(x) > 1e-9 for x in places)
