@@ -31,7 +31,8 @@ INNER = {
     "numerics.program_values:compiled": "theory.dyson_program:dyson_program numerics.program_values:Compiled.at",
     "theory.equivalent:read": "theory.dyson:dyson_system theory.dyson_root:find_root theory.dyson_root:evaluate "
     "theory.elimination:sample_roots theory.elimination:reduce theory.elimination:value_ball "
-    "theory.elimination:scalar_ball theory.equivalent_spectrum:real_roots",
+    "theory.elimination:scalar_ball theory.equivalent_spectrum:real_roots "
+    "theory.equivalent_spectrum:rounded",
 }
 EXEMPT = {
     "it runs, stores or compares trials and has no formula of its own": "numerics.check numerics.runner numerics.store "

@@ -403,7 +403,8 @@ class _Elimination:
                     reached.add(other)
                     work.append(other)
         among = [e for e in self.equations if set(self._unknowns(e)) <= reached]
-        return self._independent(among, reached) or self.equations
+        # What is asked may hold no unknown: a determinant that is a number needs no equation.
+        return self._independent(among, reached) or (self.equations if reached else [])
 
     def _independent(self, equations: list[Any], unknowns: set[str]) -> list[Any]:
         """Short equations whose gradients in the unknowns are independent at the first sample; [] if too few are."""

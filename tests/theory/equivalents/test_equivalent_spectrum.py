@@ -107,3 +107,11 @@ def test_implicit_derivatives(lam: Fraction, name: str) -> None:
     symbol = next(s for s in e.symbols if s.name == name)
     found = e.slope(values_of(at, e.symbols), symbol, 20)
     assert abs(found.value - (moved(h) - moved(-h)) / (2 * h)) < Fraction(1, 10**18)
+
+
+def test_a_form_without_a_spike_has_no_outlier() -> None:
+    """Its determinant is a number, which needs no equation (it was refused)."""
+    e = read("v.T*inv(z - X.T*X/n)*v", declare(["X: n x d, 1", "v: d x 1, 1/d"], size="n=2,d=1", real="z"))
+    found = equivalent_spectrum.spectrum(e, e.symbols[0], 15)
+    assert found.outliers == ()
+    assert [float(x) for x in found.edges] == pytest.approx([(1 - 0.5**0.5) ** 2, (1 + 0.5**0.5) ** 2])
