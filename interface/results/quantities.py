@@ -239,7 +239,7 @@ def _list(name: str, items: tuple[Any, ...], errors: dict[str, Any], exact: dict
         if isinstance(item, Number):
             found.append(item.decimal())
         elif isinstance(item, Quantities):
-            found.append(_level("", item, {}, {}))
+            found.append(_entry(item))
         else:
             found.append(_word(item))
     inside = [x for item in items if not isinstance(item, Row | Point | Shared) for x in numbers(item)]
@@ -249,6 +249,15 @@ def _list(name: str, items: tuple[Any, ...], errors: dict[str, Any], exact: dict
     elif inside:
         _share(name, inside, errors, exact)
     return found
+
+
+def _entry(item: Quantities) -> dict[str, Any]:
+    """An entry of a list, with its own `exact` where one of its numbers is."""
+    exact: dict[str, Any] = {}
+    found = _level("", item, {}, {}) if isinstance(item, Flat | Row | Point | Shared | Worst) else None
+    if found is None:
+        found = _fields(item, {}, exact)
+    return found | ({"exact": exact} if any(exact.values()) else {})
 
 
 def _share(name: str, inside: list[Number], errors: dict[str, Any], exact: dict[str, Any]) -> None:

@@ -28,6 +28,10 @@ class _Printer(SciPyPrinter):  # type: ignore[misc]  # SymPy ships no types
                 code = f"numpy.where({self._print(condition)}, {self._print(value)}, {code})"
         return code
 
+    def _print_floor(self, expr: sp.Expr) -> str:
+        # A quotient of decimals that is whole, such as .15/(1/2 - .35), may come out just below its value in floats.
+        return f"numpy.floor(({self._print(expr.args[0])})*(1 + 2**-46))"
+
     def _print_Max(self, expr: sp.Max) -> str:
         return self._pairwise("numpy.maximum", expr)
 

@@ -6,10 +6,15 @@ brings the network within 10 tau* + o(1), tau* = inf_kappa E[(g(z1) - E_{z2} sig
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import sympy as sp
 
+from bulkedge.theory.functions.nonlinearity import Nonlinearity, product
+from bulkedge.theory.gaussian.gaussian import expectation, moment
+from bulkedge.theory.kernels.kernel import dual
 from bulkedge.theory.numbers.statement import Statement
-from bulkedge.theory.numbers.symbols import mu0_star, mu2_star, s_eps, z1
+from bulkedge.theory.numbers.symbols import mu0_star, mu2_star, q11, q12, q22, s_eps, z1
 
 # kappa of the criterion may have either sign, unlike the effective ridge.
 slope = sp.Symbol("kappa", real=True)
@@ -67,6 +72,51 @@ def _average(expr: sp.Expr, variable: sp.Symbol) -> sp.Expr:
     """The expectation of a polynomial in a standard normal variable."""
     poly = sp.Poly(sp.expand(expr), variable)
     return sp.Add(*(c * sp.factorial2(j - 1) for (j,), c in poly.terms() if j % 2 == 0))
+
+
+def exact_floor(link: Nonlinearity) -> sp.Expr | None:
+    """mu2*^2 = E g^2 - mu0*^2 - mu1*^2, exact, or None where a moment has no closed form.  Source: O4."""
+    square, mean, first = expectation(product(link, link)), moment(link, 0), moment(link, 1)
+    if square is None or mean is None or first is None:
+        return None
+    whole = sp.expand(square - mean**2 - first**2)
+    return whole if whole.has(sp.exp, sp.erf) else sp.factor(whole)
+
+
+def exact_criterion(activation: Nonlinearity, link: Nonlinearity) -> sp.Expr | None:
+    """tau(kappa) in `slope` from the closed kernels of the pair, or None where one is not known.
+
+    The covariances are those of (z1, kappa z1 + z2) and of two copies of kappa z1 + z2 with the same z1.  Source: O4.
+    """
+    square, cross, own = expectation(product(link, link)), dual(link, activation), dual(activation)
+    if square is None or cross is None or own is None:
+        return None
+    length = 1 + slope**2
+    return (
+        square - 2 * cross.subs({q11: 1, q12: slope, q22: length}) + own.subs({q11: length, q12: slope**2, q22: length})
+    )
+
+
+_SQUARES = 400  # denominators and numerators of kappa^2 that are tried
+
+
+def exact_zero(activation: Nonlinearity, link: Nonlinearity, near: float) -> sp.Expr | None:
+    """kappa with tau(kappa) = 0, shown exactly, that lies within 1e-6 of `near`; None if none is found.
+
+    A guess -- the simplest square root of a rational near by -- that is tested by the closed criterion. As tau >= 0, it
+    is the infimum.  Source: O4.
+    """
+    square = sp.Rational(Fraction(near * near).limit_denominator(_SQUARES))
+    guess = sp.sign(sp.Rational(Fraction(near))) * sp.sqrt(square)
+    if abs(float(guess) - near) > 1e-6:
+        return None
+    criterion = exact_criterion(activation, link)
+    if criterion is None:
+        return None
+    value = criterion.subs(slope, guess)
+    if value.free_symbols or abs(sp.N(value, 30)) > 1e-25:  # quick, before anything is simplified
+        return None
+    return guess if sp.simplify(value) == 0 else None
 
 
 def verdict(tau_low: float, tau_high: float, floor: float, tolerance: float = 0.0) -> str:

@@ -34,9 +34,35 @@ def new_outliers() -> sp.Eq:
     return sp.Eq(sp.Symbol("Lambda"), sp.Min(s.L - 1, sp.floor(s.alpha2 / (sp.Rational(1, 2) - s.alpha1))))
 
 
+def lambda_formula(alpha1: sp.Expr, alpha2: sp.Expr, degree: int | None) -> sp.Expr:
+    """Lambda at exponents that may hold symbols.  Source: T1."""
+    values = {s.alpha1: alpha1, s.alpha2: alpha2}
+    whole: sp.Expr = new_outliers().rhs
+    if degree is None:
+        (whole,) = (part for part in whole.args if not part.has(s.L))
+    return whole.xreplace(values | ({} if degree is None else {s.L: sp.Integer(degree)}))
+
+
+def region(order: int, alpha1: sp.Expr, alpha2: sp.Expr, degree: int | None) -> sp.Basic:
+    """The condition of Lambda = order: k (1/2 - alpha1) <= alpha2 < (k + 1) (1/2 - alpha1), no upper end at L - 1.
+
+    Source: T5.
+    """
+    unit = sp.Rational(1, 2) - alpha1
+    lower, upper = sp.Le(order * unit, alpha2), sp.Lt(alpha2, (order + 1) * unit)
+    return lower if degree is not None and order == degree - 1 else sp.And(lower, upper)
+
+
 def strength_exponent() -> sp.Expr:
     """The exponent of N in the strength of spike k >= 1: alpha2 - k (1/2 - alpha1).  Source: T2."""
     return s.alpha2 - s.k * (sp.Rational(1, 2) - s.alpha1)
+
+
+def spike_exponent(k: int, first: sp.Expr, second: sp.Expr) -> sp.Expr:
+    """The exponent of spike k at the steps' exponents; for k = 0 the larger of the two."""
+    if k == 0:
+        return sp.Max(first, second)
+    return strength_exponent().xreplace({s.alpha1: first, s.alpha2: second, s.k: sp.Integer(k)})
 
 
 def learned_length2(batch: str) -> sp.Expr:

@@ -224,7 +224,7 @@ def evaluate(factor: sp.Expr, sizes: Mapping[sp.Symbol, sp.Expr]) -> tuple[sp.Ex
     """A factor at the known sizes (which may be multiples of d), or None and the names of the sizes it still needs."""
     value = sp.sympify(factor, strict=True).subs(sizes, simultaneous=True)
     value = sp.simplify(value.subs({d: sizes[d]})) if d in sizes else sp.simplify(value)
-    missing = tuple(sorted(SIZE_NAMES[symbol] for symbol in value.free_symbols))
+    missing = tuple(sorted(SIZE_NAMES[symbol] for symbol in value.free_symbols & set(SIZE_NAMES)))
     return (None if missing else value), missing
 
 

@@ -12,9 +12,12 @@ from fractions import Fraction
 
 import sympy as sp
 
+from bulkedge.theory.functions.nonlinearity import Nonlinearity, product
+from bulkedge.theory.gaussian.gaussian import moment
 from bulkedge.theory.numbers.errors import InputError
 from bulkedge.theory.numbers.statement import PROPORTIONAL, Erratum, Statement
 from bulkedge.theory.numbers.symbols import e, eta, lam, mu1, psi1, psi2, v
+from bulkedge.theory.steps.gradient import direction_energy, rest_variance
 
 t = sp.Symbol("t", real=True)
 b = sp.Symbol("b", positive=True)  # |u|, the standard deviation of t
@@ -86,6 +89,50 @@ def left_direction(index: int, reading: str) -> sp.Expr:
         if j % 2 == 0:
             total += value * _moment(index, i) * sp.factorial2(j - 1) * v ** (j // 2)
     return sp.expand(total / sp.factorial(index))
+
+
+@dataclass(frozen=True)
+class Exact:
+    """The exact numbers of `left_direction` for a pair: |u|^2, v, e, mu1, c_k; None without a closed form."""
+
+    norm2: sp.Expr | None
+    variance: sp.Expr | None
+    mean_shift: sp.Expr | None
+    mu1: sp.Expr | None
+    coefficients: tuple[sp.Expr | None, ...]
+
+    def direction(self, index: int, reading: str) -> tuple[sp.Expr, ...] | None:
+        """The coefficients of p_k(t) from the constant up, or None where one of its numbers is not exact."""
+        values = {v: self.variance, e: self.mean_shift, mu1: self.mu1}
+        values |= {coefficient[i]: c for i, c in enumerate(self.coefficients)}
+        expr = left_direction(index, reading)
+        if self.mean_shift == 0:  # then the coefficients beyond c_k drop out
+            expr = sp.expand(expr.xreplace({e: sp.Integer(0)}))
+        held = {s: x for s, x in values.items() if expr.has(s)}
+        if any(x is None for x in held.values()):
+            return None
+        found = sp.Poly(sp.expand(expr.subs(held)), t)
+        return tuple(sp.factor_terms(found.coeff_monomial(t**i)) for i in range(index + 1))
+
+
+def exact(activation: Nonlinearity, link: Nonlinearity, ratio: sp.Expr, noise: sp.Expr, orders: int) -> Exact:
+    """The exact numbers of the first `orders` directions of a pair, batch ratio n1/d.  Source: M1, O1, O2."""
+    mean, first = (moment(link, k) for k in (0, 1))
+    square, slope = moment(product(link, link), 0), activation.derivative()
+    energy = None if slope.deltas else moment(product(slope, slope), 0)
+    c = [moment(activation, k) for k in range(2 * max(orders, 1) + 1)]
+    second = None if square is None else square + noise**2
+    norm2 = variance = shift = None
+    if second is not None:
+        norm2 = None if first is None else direction_energy(first, second, ratio)
+        if energy is not None and c[1] is not None:
+            variance = rest_variance(second, energy - c[1] ** 2, ratio)
+    if mean == 0:
+        shift = sp.Integer(0)
+    elif mean is not None and c[2] is not None:
+        shift = mean * c[2]
+    coefficients = tuple(None if x is None else x / sp.factorial(k) for k, x in enumerate(c))
+    return Exact(norm2, variance, shift, c[1], coefficients)
 
 
 def _moment(index: int, power: int) -> sp.Expr:

@@ -5,16 +5,19 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-from bulkedge.arguments import Activation, Link, SizedNoise, read
+from bulkedge.arguments import Activation, Link, Numeric, Positive, Real, RealNames, read
 from bulkedge.results.number import Number, short
-from bulkedge.results.quantities import row
+from bulkedge.results.quantities import COLUMNS, row
 from bulkedge.results.result import Result, Table
 
 if TYPE_CHECKING:
+    import sympy as sp
+
     from bulkedge.numerics.risk.floor import FiniteSize, Floor
 
+HAS_PROGRAM = True
 _FAR = 10.0  # samples a dimension of the step's batch that are no longer usual
 _MEANING = {
     "beats": "10 tau* is below the floor: one large step beats every kernel, by the theorem",
@@ -31,7 +34,9 @@ class FloorResult(Result):
     command: ClassVar[str] = "floor"
     level: float
     level_error: float
-    noise: float
+    noise: sp.Expr
+    exact: sp.Expr | None
+    zero: sp.Expr | None
     found: Floor
     verdict: str
     near: FiniteSize
@@ -40,13 +45,18 @@ class FloorResult(Result):
         """`linear_floor`, `floor_with_noise`, `tau`, `tau_lower`, `kappa` (None if not attained), `verdict`, ..."""
         x = self.found
         width = x.tau - x.lower + x.quadrature  # of the interval that tau* lies in
+        if self.exact is None:
+            level, noisy = (Number.of(self.level + y, self.level_error) for y in (0.0, float(self.noise) ** 2))
+        else:
+            level, noisy = Number.of(self.exact), Number.of(self.exact + self.noise**2)
+        # tau is flat at its minimum: kappa is known to the square root of tau's resolution.
+        kappa = Number.of(x.kappa, math.sqrt(x.quadrature)) if x.attained else None
         return {
-            "linear_floor": Number.of(self.level, self.level_error),
-            "floor_with_noise": Number.of(self.level + self.noise**2, self.level_error),
-            "tau": Number.of(x.tau, width),
-            "tau_lower": Number.of(x.lower, width),  # its distance from tau*
-            # tau is flat at its minimum: kappa is known to the square root of tau's resolution.
-            "kappa": Number.of(x.kappa, math.sqrt(x.quadrature)) if x.attained else None,
+            "linear_floor": level,
+            "floor_with_noise": noisy,
+            "tau": Number.of(x.tau, width) if self.zero is None else Number.of(0),
+            "tau_lower": Number.of(x.lower, width) if self.zero is None else Number.of(0),  # its distance from tau*
+            "kappa": kappa if self.zero is None else Number.of(self.zero),
             "attained": x.attained,
             "certified": x.certified,
             "certified_everywhere": x.certified and x.everywhere,
@@ -68,22 +78,26 @@ class FloorResult(Result):
         """One row per number."""
         nowhere = f"not attained (kappa -> {'-' if self.found.kappa < 0 else ''}oo)"
         listed = (
-            row("floor of linear models and kernels, mu2*^2", self.linear_floor)[:3],
-            row("the same, noise included", self.floor_with_noise)[:3],
-            row("tau*", self.tau)[:3],
-            row("certified lower bound of tau*", self.tau_lower)[:3]
+            row("floor of linear models and kernels, mu2*^2", self.linear_floor),
+            row("the same, noise included", self.floor_with_noise),
+            row("tau*", self.tau),
+            row("certified lower bound of tau*", self.tau_lower)
             if self.certified
-            else ("certified lower bound of tau*", "none", ""),
-            row("kappa*", self.kappa)[:3] if self.found.attained else ("kappa*", nowhere, ""),
-            ("verdict", _MEANING[self.verdict], ""),
+            else ("certified lower bound of tau*", "none", "", ""),
+            row("kappa*", self.kappa) if self.found.attained else ("kappa*", nowhere, "", ""),
+            ("verdict", _MEANING[self.verdict], "", ""),
         )
-        return (Table(("quantity", "value", "error"), listed),)
+        return (Table(COLUMNS, listed),)
 
     def latex(self) -> str:
         """tau*, kappa* and the floor."""
-        tau, floor = self.tau.rounded_latex(6), self.linear_floor.rounded_latex(6)
-        kappa = self.kappa.rounded_latex(6) if self.found.attained else r"\infty"
+        tau, floor = _shown(self.tau), _shown(self.linear_floor)
+        kappa = _shown(self.kappa) if self.found.attained else r"\infty"
         return rf"\tau^{{\star}} = {tau}, \quad \kappa^{{\star}} = {kappa}, \quad \mu_{{2\star}}^{{2}} = {floor}"
+
+
+def _shown(x: Number) -> str:
+    return x.rounded_latex(6) if x.expr is None else x.latex
 
 
 def _scales(near: FiniteSize) -> tuple[bool, str]:
@@ -105,7 +119,16 @@ def _scales(near: FiniteSize) -> tuple[bool, str]:
     return far, (f"WARNING, a limit far from usual sizes: {text}" if far else text)
 
 
-def floor(activation: Activation, link: Link, *, noise: SizedNoise = 0) -> FloorResult:
+def floor(
+    activation: Activation,
+    link: Link,
+    *,
+    noise: Annotated[
+        Numeric, Real("standard deviation of the labels' noise", "S", low=0, sized=True, letters=True)
+    ] = 0,
+    positive: Positive = None,
+    real: RealNames = None,
+) -> FloorResult:
     """The floor mu2*^2 of linear models and rotation-invariant kernels, tau* and kappa*, and a verdict for the pair.
 
     Formula: theory.risk.floor.criterion; tau* = inf_kappa E[(g(z1) - E_{z2} sigma(kappa z1 + z2))^2].
@@ -124,13 +147,17 @@ def floor(activation: Activation, link: Link, *, noise: SizedNoise = 0) -> Floor
     from bulkedge.numerics.functions.functions import constants, vectorised
     from bulkedge.numerics.risk.floor import TOLERANCE, finite_size
     from bulkedge.numerics.risk.floor import floor as compute
-    from bulkedge.theory.risk.floor import verdict
+    from bulkedge.theory.numbers.errors import InputError
+    from bulkedge.theory.risk.floor import exact_floor, exact_zero, verdict
 
     f, g, s = given.activation, given.link, given.noise
     c = constants(g)
     kinks, link_kinks = ([float(b) for b in h.kinks] for h in (f, g))
     found = compute(vectorised(f), vectorised(g), kinks, link_kinks, degree=f.degree)
     level = c.mu2**2
+    zero = exact_zero(f, g, found.kappa) if found.attained and found.tau < 1e-12 else None
+    if given.symbolic and exact_floor(g) is None:
+        raise InputError("noise", "the floor of this link has no closed form", "give the noise as a number")
     notes = ["floor: any model linear in x, and any rotation-invariant kernel at n ~ d (a lower bound)"]
     if found.certified:
         region = "all kappa" if found.everywhere else f"|kappa| <= {found.bracket:g} only"
@@ -141,7 +168,8 @@ def floor(activation: Activation, link: Link, *, noise: SizedNoise = 0) -> Floor
         notes.append("the infimum is not attained: tau decreases to it as |kappa| grows")
     if abs(c.mu0) > 1e-13:
         notes.append("the link has a mean: where nothing fits it, the floor is mu2*^2 + mu0*^2")
-    near = finite_size(float(c.mu1), float(c.second_moment) + float(s) ** 2)
+    noise_variance = 0.0 if given.symbolic else float(s) ** 2  # of the finite sizes alone
+    near = finite_size(float(c.mu1), float(c.second_moment) + noise_variance)
     far, text = _scales(near)
     notes.insert(0 if far else len(notes), text)
     return FloorResult(
@@ -151,7 +179,9 @@ def floor(activation: Activation, link: Link, *, noise: SizedNoise = 0) -> Floor
         tuple(notes),
         level,
         2 * c.mu2 * c.error + 2.0**-50 * level,
-        float(s),
+        s,
+        exact_floor(g),
+        zero,
         found,
         verdict(found.lower, found.tau, level, 2 * TOLERANCE * c.second_moment),
         near,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-from bulkedge.arguments import Argument, Constant, Count, Digits, Exact, Numeric, Pairs, Real, read
+from bulkedge.arguments import Argument, Constant, Count, Digits, Exact, Numeric, Pairs, Positive, Real, RealNames, read
 from bulkedge.results.number import Number
 from bulkedge.results.quantities import COLUMNS, Flat, row
 from bulkedge.results.result import Result, Table
@@ -14,7 +14,8 @@ from bulkedge.results.result import Result, Table
 if TYPE_CHECKING:
     import sympy as sp
 
-    from bulkedge.theory.numbers.enclosure import Enclosure
+
+HAS_PROGRAM = True
 
 
 @dataclass(frozen=True)
@@ -23,15 +24,12 @@ class ConvertResult(Result):
 
     command: ClassVar[str] = "convert"
     exact: Mapping[str, sp.Expr]
-    values: Mapping[str, Enclosure]
     ratios: tuple[str, ...]
     formulas: Mapping[str, sp.Basic]
     digits: int
 
     def _number(self, name: str) -> Number | None:
-        if name not in self.values:
-            return None
-        return Number.of(self.values[name], exact=self.exact[name], digits=self.digits)
+        return Number.of(self.exact[name], digits=self.digits) if name in self.exact else None
 
     def quantities(self) -> dict[str, Any]:
         """`step`, `exponent`, `ridge`, `ratios` (None: not asked for, or its sizes not given), `formulas`."""
@@ -47,7 +45,7 @@ class ConvertResult(Result):
 
     def tables(self) -> tuple[Table, ...]:
         """One row per quantity: its value and the formula."""
-        known = [*self.formulas, *(name for name in self.values if name not in self.formulas)]
+        known = [*self.formulas, *(name for name in self.exact if name not in self.formulas)]
         formulas = {name: f"{f.lhs} = {f.rhs}" for name, f in self.formulas.items()}
         shown = ((name, self._number(name), formulas.get(name, "")) for name in known)
         listed = tuple(
@@ -67,6 +65,14 @@ class ConvertResult(Result):
         return r",\quad ".join(parts)
 
 
+def _size(value: Any, name: str) -> sp.Expr:
+    import sympy as sp
+
+    from bulkedge.theory.functions.parse import integer
+
+    return value if getattr(value, "free_symbols", None) else sp.Integer(integer(value, name, minimum=1))
+
+
 def _sizes(source: str, given: Mapping[str, Numeric | None], ratio: Mapping[str, Numeric]) -> dict[sp.Symbol, sp.Expr]:
     """The known sizes; those that come from ratios are multiples of d.
 
@@ -74,7 +80,7 @@ def _sizes(source: str, given: Mapping[str, Numeric | None], ratio: Mapping[str,
     """
     import sympy as sp
 
-    from bulkedge.theory.functions.parse import constant, integer
+    from bulkedge.theory.functions.parse import constant
     from bulkedge.theory.numbers.errors import InputError
     from bulkedge.theory.steps.scaling import SIZE_NAMES, evaluate, paper, sizes_of
 
@@ -83,9 +89,9 @@ def _sizes(source: str, given: Mapping[str, Numeric | None], ratio: Mapping[str,
     for symbol, name in SIZE_NAMES.items():
         value = given[name]
         if value is not None:
-            sizes[symbol] = sp.Integer(integer(value, name, minimum=1))
+            sizes[symbol] = _size(value, name)
         if n is not None and name in {"batch", "train"}:
-            both = sp.Integer(integer(n, "n", minimum=1))
+            both = _size(n, "n")
             if sizes.setdefault(symbol, both) != both:
                 raise InputError("n", f"{both} contradicts {name} = {sizes[symbol]}", f"leave n or {name} out")
     exact = {name: constant(value, "ratio", exclusive=True) for name, value in ratio.items()}
@@ -106,26 +112,32 @@ def convert(
     from_: Annotated[str, Argument(f"one of {_PAPERS}", "PAPER")],
     to: Annotated[str, Argument("the paper whose units are asked for", "PAPER")],
     *,
-    step: Annotated[Constant | None, Exact("a step size in the first paper's units", "STEP")] = None,
+    step: Annotated[Constant | None, Exact("a step size in the first paper's units", "STEP", letters=True)] = None,
     exponent: Annotated[
-        Numeric | None, Real("its growth exponent in the first paper's units (paper F's zeta)", "EXPONENT")
+        Numeric | None,
+        Real("its growth exponent in the first paper's units (paper F's zeta)", "EXPONENT", letters=True),
     ] = None,
-    ridge: Annotated[Constant | None, Exact("a ridge in the first paper's units", "RIDGE")] = None,
-    d: Annotated[Numeric | None, Count("input dimension", "D", low=1, group=_SIZES)] = None,
+    ridge: Annotated[Constant | None, Exact("a ridge in the first paper's units", "RIDGE", letters=True)] = None,
+    d: Annotated[Numeric | None, Count("input dimension", "D", low=1, group=_SIZES, letters=True)] = None,
     width: Annotated[
         Numeric | None,
-        Count("width (N; paper F's m; paper P5's p)", "WIDTH", low=1, group=_SIZES, names=("--m", "--p")),
+        Count("width (N; paper F's m; paper P5's p)", "WIDTH", low=1, group=_SIZES, names=("--m", "--p"), letters=True),
     ] = None,
     n: Annotated[
-        Numeric | None, Count("samples of the step and of the ridge fit, if they are equal", "N", low=1, group=_SIZES)
+        Numeric | None,
+        Count("samples of the step and of the ridge fit, if they are equal", "N", low=1, group=_SIZES, letters=True),
     ] = None,
-    batch: Annotated[Numeric | None, Count("samples of the step", "BATCH", low=1, group=_SIZES)] = None,
-    train: Annotated[Numeric | None, Count("samples of the ridge fit", "TRAIN", low=1, group=_SIZES)] = None,
+    batch: Annotated[Numeric | None, Count("samples of the step", "BATCH", low=1, group=_SIZES, letters=True)] = None,
+    train: Annotated[
+        Numeric | None, Count("samples of the ridge fit", "TRAIN", low=1, group=_SIZES, letters=True)
+    ] = None,
     ratio: Annotated[
         Mapping[str, Numeric] | None,
         Pairs("a ratio by the first paper's name; repeat", "NAME=VALUE", many=True, group=_SIZES),
     ] = None,
     digits: Digits = 15,
+    positive: Positive = None,
+    real: RealNames = None,
 ) -> ConvertResult:
     """Convert a step size, its growth exponent, a ridge and the ratios from one paper's units to another's.
 
@@ -134,7 +146,8 @@ def convert(
     Valid for: the same network and the same data; the notes say where a paper's loss or output differs.
     Shapes/units: `d`, `width`, `batch` (of the step), `train` (of the ridge fit), `n` (both); `ratio` maps the first
     paper's names of its ratios to values. Sizes are needed only where the formula has them.
-    Step, ridge and ratios may be exact expressions (3*sqrt(2)/2), as this command prints them.
+    All numbers but the ratios may be expressions over declared symbols; step, ridge and ratios may be exact expressions
+    (3*sqrt(2)/2), as this command prints them.
     Accuracy: exact; decimals to `digits` significant digits.
     Errors: InputError for unknown papers, missing sizes (named) and contradictory ones.
     Source: the papers' definitions; theory.steps.scaling.
@@ -147,26 +160,30 @@ def convert(
     asked = read(convert, locals())
     import sympy as sp
 
-    from bulkedge.theory.numbers.ball import enclose_expr
     from bulkedge.theory.steps.scaling import PAPERS, convert_ridge, convert_step, evaluate, exponent_shift, paper
 
     digits, ratio = asked.digits, asked.ratio
     source, target = paper(from_, "from"), paper(to, "to")
     given = {"d": d, "width": width, "batch": batch, "train": train, "n": n}
-    sizes = _sizes(from_, given, ratio or {})
+    # The reader's letters are not the formulas': a width called d is no dimension.
+    held = {name: getattr(asked, name) for name in (*given, "step", "exponent", "ridge")}
+    used = set().union(*(x.free_symbols for x in held.values() if hasattr(x, "free_symbols")))
+    own = {s: sp.Dummy(s.name, **s.assumptions0) for s in used}
+    held = {name: x.xreplace(own) if hasattr(x, "xreplace") else x for name, x in held.items()}
+    sizes = _sizes(from_, {name: held[name] for name in given}, ratio or {})
     exact: dict[str, sp.Expr] = {}
     formulas: dict[str, sp.Basic] = {}
     if step is not None or exponent is not None or (source.rate is not None and target.rate is not None):
-        converted = convert_step(from_, to, asked.step, sizes)
+        converted = convert_step(from_, to, held["step"], sizes)
         formulas["step"] = converted.formula
         if converted.value is not None:
             exact["step"] = converted.value
         shift = exponent_shift(from_, to)
         formulas["exponent"] = sp.Eq(sp.Symbol(f"a_{to}"), sp.Symbol(f"a_{from_}") + shift, evaluate=False)
         if exponent is not None:
-            exact["exponent"] = asked.exponent + shift
+            exact["exponent"] = held["exponent"] + shift
     if ridge is not None or (source.ridge is not None and target.ridge is not None):
-        converted = convert_ridge(from_, to, asked.ridge, sizes)
+        converted = convert_ridge(from_, to, held["ridge"], sizes)
         formulas["ridge"] = converted.formula
         if converted.value is not None:
             exact["ridge"] = converted.value
@@ -178,6 +195,8 @@ def convert(
     inputs = {"from": from_, "to": to, "step": step, "exponent": exponent, "ridge": ridge, **given}
     inputs = {k: v if v is None else str(v) for k, v in inputs.items()}
     inputs["ratio"] = {k: str(v) for k, v in (ratio or {}).items()}
+    inputs |= {name: asked.inputs[name] for name in ("positive", "real") if name in asked.inputs}
+    exact = {name: value.xreplace({dummy: s for s, dummy in own.items()}) for name, value in exact.items()}
     letters = "letters are paper O's: d dimension, N width, n1 samples of the step, n samples of the ridge fit"
     notes = tuple(f"paper {key}: {PAPERS[key].remark}" for key in dict.fromkeys((from_, to)) if PAPERS[key].remark)
     return ConvertResult(
@@ -186,7 +205,6 @@ def convert(
         (),
         notes,
         exact,
-        {name: enclose_expr(value, digits) for name, value in exact.items()},
         tuple(target.ratios),
         formulas,
         digits,

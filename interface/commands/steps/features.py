@@ -15,9 +15,13 @@ from bulkedge.results.quantities import Worst
 from bulkedge.results.result import Result, Table
 
 if TYPE_CHECKING:
+    import sympy as sp
+
     from bulkedge.numerics.steps.spiked_features import FiniteSize, SpikedFeatures
+    from bulkedge.theory.steps.spiked_features import Exact
 
 _DROP: dict[str, Any] = {"group": "drop of the loss", "low": 0, "exclusive": True, "sized": True}
+_SHORT = 40  # characters of an exact coefficient that a table or a formula takes
 _ORDERS = 4  # loss drops that are given
 _FAR = 0.05  # relative distance of a drop from its limit that is worth a warning
 
@@ -28,6 +32,7 @@ class FeaturesResult(Result):
 
     command: ClassVar[str] = "features"
     found: SpikedFeatures
+    exact: Exact
     drops: tuple[tuple[str, tuple[float, ...]], ...]
     near: FiniteSize
 
@@ -36,28 +41,34 @@ class FeaturesResult(Result):
         """The spikes that a non-zero coefficient of the activation keeps, among those listed."""
         return tuple(d.index for d in self.found.directions if d.present)
 
-    def _number(self, value: float) -> Number:
+    def _number(self, value: float, exact: sp.Expr | None = None) -> Number:
+        """The exact number where it is known, else the float with its bound."""
+        if exact is not None:
+            return Number.of(exact)
         return Number.of(value, Fraction(self.found.error) * abs(Fraction(value)))
 
-    def _numbers(self, values: tuple[float, ...]) -> tuple[Number, ...]:
-        return tuple(map(self._number, values))
+    def _numbers(self, values: tuple[float, ...], exact: tuple[sp.Expr, ...] | None = None) -> tuple[Number, ...]:
+        return tuple(map(self._number, values, exact or (None,) * len(values)))
 
     def quantities(self) -> dict[str, Any]:
         """`order`, `boundary`, `present`, `removed`, `directions`, `loss_drops` (None if not asked), `finite_size`."""
+        import sympy as sp
+
+        x = self.exact
         return {
             "order": self.found.order,
             "boundary": self.found.boundary,
             "present": [*self.present],
             "removed": [d.index for d in self.found.directions if not d.present],
-            "norm": self._number(self.found.norm),
-            "variance": self._number(self.found.variance),
+            "norm": self._number(self.found.norm, None if x.norm2 is None else sp.sqrt(x.norm2)),
+            "variance": self._number(self.found.variance, x.variance),
             "directions": [
                 {
                     "k": d.index,
                     "exponent": str(d.exponent),
-                    "coefficient": self._number(d.coefficient),
-                    "rank_one": self._numbers(d.rank_one),
-                    "full": self._numbers(d.full),
+                    "coefficient": self._number(d.coefficient, x.coefficients[d.index]),
+                    "rank_one": self._numbers(d.rank_one, x.direction(d.index, "rank_one")),
+                    "full": self._numbers(d.full, x.direction(d.index, "full")),
                 }
                 for d in self.found.directions
             ],
@@ -81,12 +92,12 @@ class FeaturesResult(Result):
             (
                 str(d.index),
                 f"n^({d.exponent})",
-                short(d.coefficient, 6),
-                _shown(d.rank_one),
-                _shown(d.full),
+                _coefficient(stated["coefficient"]),
+                _shown(stated["rank_one"]),
+                _shown(stated["full"]),
                 "yes" if d.present else "no",
             )
-            for d in self.found.directions
+            for d, stated in zip(self.found.directions, self._stated["directions"], strict=True)
         )
         columns = ("k", "norm", "c_k", "direction, rank_one", "direction, full", "present")
         title = f"{self.found.order} spikes beside F0's own" + (", on a boundary" if self.found.boundary else "")
@@ -118,7 +129,8 @@ class FeaturesResult(Result):
 
     def latex(self) -> str:
         """The directions of the reading full."""
-        parts = [rf"p_{{{d.index}}}(t) = {_shown(d.full, latex=True)}" for d in self.found.directions if d.present]
+        there = [x for x in self._stated["directions"] if x["k"] in self.present]
+        parts = [rf"p_{{{x['k']}}}(t) = {_shown(x['full'], latex=True)}" for x in there]
         return r", \quad ".join(parts) if parts else r"\ell = 0"
 
 
@@ -144,12 +156,26 @@ def _far(found: SpikedFeatures, drops: dict[str, tuple[float, ...]], near: Finit
     return far, (f"WARNING, a limit far from usual sizes: {text}" if far else text)
 
 
-def _shown(polynomial: tuple[float, ...], latex: bool = False) -> str:
-    from bulkedge.derivations.engine.latex import decimal
+def _coefficient(x: Number) -> str:
+    """Exact where that is short, else six digits."""
+    exact = x.expression()
+    return exact if exact is not None and len(exact) <= _SHORT else x.decimal(6)
 
+
+def _shown(polynomial: tuple[Number, ...], latex: bool = False) -> str:
+    """A polynomial in t: exact where every coefficient is, and all of them are short, else in decimals."""
+    import sympy as sp
+
+    from bulkedge.derivations.engine.latex import decimal
+    from bulkedge.derivations.engine.latex import latex as printed
+    from bulkedge.theory.steps.spiked_features import t
+
+    if all(x.expr is not None and len(str(x.expr)) <= _SHORT for x in polynomial):
+        whole = sp.Add(*(x.expr * t**k for k, x in enumerate(polynomial)))
+        return printed(whole) if latex else str(whole).replace("**", "^")
     times = " " if latex else "*"
     terms = []
-    for power, value in enumerate(polynomial):
+    for power, value in enumerate(map(float, polynomial)):
         if value:
             variable = ("", "t")[power] if power < 2 else (f"t^{{{power}}}" if latex else f"t^{power}")
             number = decimal(short(value)) if latex else short(value)
@@ -186,6 +212,7 @@ def features(
     given = read(features, locals())
     from bulkedge.numerics.steps.spiked_features import finite_size, loss_drops, spiked_features
     from bulkedge.theory.numbers.errors import InputError
+    from bulkedge.theory.steps.spiked_features import exact
 
     f, g, a, alpha, s = given.activation, given.link, given.exponent, given.batch, given.noise
     found = spiked_features(f, g, Fraction(int(a.p), int(a.q)), float(alpha), float(s))
@@ -227,6 +254,7 @@ def features(
         ("M1", "M2"),
         tuple(notes),
         found,
+        exact(f, g, alpha, s, len(found.directions)),
         tuple(drops.items()),
         near,
     )

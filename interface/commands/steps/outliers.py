@@ -6,11 +6,25 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-from bulkedge.arguments import BATCHES, READOUTS, Argument, Formula, Function, Numeric, Real, Word, read
-from bulkedge.results.number import magnitude, short
+from bulkedge.arguments import (
+    BATCHES,
+    READOUTS,
+    Argument,
+    Formula,
+    Function,
+    Numeric,
+    Positive,
+    Real,
+    RealNames,
+    Word,
+    read,
+)
+from bulkedge.results.number import Number, magnitude, short
+from bulkedge.results.quantities import COLUMNS, row
 from bulkedge.results.result import Result, Table
 
 if TYPE_CHECKING:
+    import sympy as sp
     from matplotlib.figure import Figure
 
     from bulkedge.theory.steps.phases import Count, FirstSize, Phase
@@ -18,6 +32,7 @@ if TYPE_CHECKING:
 
 _MEANS = {"centred": " (E y = 0); see --labels", "uncentred": " (E y not 0)"}
 HAS_CURVE = True
+HAS_PROGRAM = True
 _SLOW = 6  # log10 of a width: an outlier that has not grown tenfold there is worth a warning
 _EXAMINED = 3  # spikes whose functions are computed for a given activation
 
@@ -90,6 +105,61 @@ class OutliersResult(Result):
         return phase_figure(cap, float(self.phase.alpha1), float(self.phase.alpha2))
 
 
+_REGIONS = 6  # that are listed of an activation without a degree
+
+
+@dataclass(frozen=True)
+class OutliersFormula(Result):
+    """Lambda as a formula in the exponents, the conditions of each Lambda, and the lines between them."""
+
+    command: ClassVar[str] = "outliers"
+    first: sp.Expr
+    second: sp.Expr
+    degree: int | None
+    most: int | None
+
+    def quantities(self) -> dict[str, Any]:
+        """`Lambda`, `total`, `counted` as formulas; `regions`: each Lambda with its condition; `lines`, `exponents`."""
+        import sympy as sp
+
+        from bulkedge.theory.steps.phases import lambda_formula, region, spike_exponent
+
+        count = lambda_formula(self.first, self.second, self.degree)
+        orders = range(_REGIONS if self.degree is None else min(self.degree, _REGIONS))
+        ends = {"first": self.first, "second": self.second}
+        return {
+            "Lambda": Number.of(count),
+            "total": Number.of(1 + count),
+            "boundary": None,
+            "counted": Number.of(1 + count if self.most is None else sp.Min(1 + count, self.most)),
+            "regions": [
+                {"Lambda": k, "condition": str(region(k, self.first, self.second, self.degree))} for k in orders
+            ],
+            "lines": [str(sp.Eq(self.second, k * (sp.Rational(1, 2) - self.first))) for k in orders if k],
+            "exponents": [{"k": k, "exponent": str(spike_exponent(k, **ends))} for k in orders],
+        }
+
+    def payload(self) -> dict[str, Any]:
+        """The quantities; `exact.boundary` is the condition under which a counted spike is of order one."""
+        import sympy as sp
+
+        found = super().payload()
+        condition = sp.Eq(self.second, self.Lambda.expr * (sp.Rational(1, 2) - self.first))
+        return found | {"exact": found["exact"] | {"boundary": str(condition)}}
+
+    def tables(self) -> tuple[Table, ...]:
+        """The formulas, then the regions."""
+        regions = tuple((str(x["Lambda"]), x["condition"]) for x in self.regions)
+        formulas = tuple(row(name, self._stated[name]) for name in ("Lambda", "total", "counted"))
+        return (Table(COLUMNS, formulas), Table(("Lambda", "where"), regions))
+
+    def latex(self) -> str:
+        """Lambda."""
+        from bulkedge.derivations.engine.latex import latex
+
+        return rf"\Lambda = {latex(self.Lambda.expr)}"
+
+
 def _sizes(near: FirstSize) -> tuple[bool, str]:
     """Whether the weakest outlier needs widths that nobody has, and how it grows in words, computed."""
     correction = f"corrections are of relative order N^(alpha1 - 1/2) = {short(near.correction, 2)} at N = {near.width}"
@@ -104,8 +174,8 @@ def _sizes(near: FirstSize) -> tuple[bool, str]:
 
 
 def outliers(
-    alpha1: Annotated[Numeric, Real("first step of size N^ALPHA1, in [0, 1/2)", "ALPHA1", place=True)],
-    alpha2: Annotated[Numeric, Real("second step of size N^ALPHA2, in [0, 1/2)", "ALPHA2", place=True)],
+    alpha1: Annotated[Numeric, Real("first step of size N^ALPHA1, in [0, 1/2)", "ALPHA1", place=True, letters=True)],
+    alpha2: Annotated[Numeric, Real("second step of size N^ALPHA2, in [0, 1/2)", "ALPHA2", place=True, letters=True)],
     *,
     degree: Annotated[int | str, Argument("degree of the activation; inf: not a polynomial", "L")],
     batch: Annotated[str, Word("the second step's data", words=BATCHES)] = "reused",
@@ -114,13 +184,16 @@ def outliers(
         Function | None, Formula("drop the spikes that vanish for it; add those of a kink", "ACT")
     ] = None,
     labels: Annotated[str, Word("a mean of the labels brings spikes back", words=("centred", "uncentred"))] = "centred",
-) -> OutliersResult:
+    positive: Positive = None,
+    real: RealNames = None,
+) -> OutliersResult | OutliersFormula:
     """Count the outliers of W2 after steps of size N^alpha1 and N^alpha2.
 
     Lambda = min(L - 1, floor(alpha2/(1/2 - alpha1))), total = 1 + Lambda.
     Valid for: exponents in [0, 1/2); paper T's scaling (W0 with entries of variance 1/d, readout N(0, 1/N)).
     `count` drops what the batch, the readout's law, the activation and the labels' mean remove, and adds the left
     vectors a^k|a| of a kink with a reused batch (theory.steps.phases.count). `degree` must be the activation's own.
+    Exponents may be expressions over declared symbols: Lambda is then a formula, with the region of each value.
     Convention: a float is read as the decimal it prints as, so that 0.35 is 7/20.
     Accuracy: exact; `finite_size` says how slowly the weakest counted outlier grows, its constant left out.
     Errors: InputError.  Source: T1.
@@ -135,6 +208,8 @@ def outliers(
     from bulkedge.theory.numbers.errors import InputError
     from bulkedge.theory.steps.phases import count, first_size, phase
 
+    if given.symbolic:
+        return _formula(given, degree)
     first, second = (Fraction(int(x.p), int(x.q)) for x in (given.alpha1, given.alpha2))
     cap = None if str(degree).strip() == "inf" else integer(degree, "degree")
     point = phase(first, second, cap)
@@ -178,3 +253,32 @@ def outliers(
     notes.insert(0 if far else len(notes), text)
     setting = "steps eta_i = N^alpha_i, W0 with entries N(0, 1/d), readout of variance 1/N, n, d, N proportional"
     return OutliersResult(inputs, setting, ("T1", "T5"), tuple(notes), point, counted, near)
+
+
+def _formula(given: Any, degree: int | str) -> OutliersFormula:
+    """The answer in letters: generic, for the readout's law."""
+    import sympy as sp
+
+    from bulkedge.theory.functions.parse import integer, within
+    from bulkedge.theory.numbers.errors import InputError
+    from bulkedge.theory.steps.phases import READOUTS as DISTINCT
+
+    if given.activation is not None:
+        remedy = "leave it out, or give the exponents as numbers"
+        raise InputError("activation", "what it removes is counted at given exponents", remedy)
+    half = sp.Rational(1, 2)
+    notes = ["generic count: E[sigma^(k+1)] is not zero for the counted k, E sigma' is not zero"]
+    for name, x in (("alpha1", given.alpha1), ("alpha2", given.alpha2)):
+        within(x, name, 0, None, False)
+        below = sp.Lt(x, half)
+        if below == False:  # noqa: E712 -- SymPy's truth value
+            raise InputError(name, f"{x} is outside [0, 1/2)", "give an exponent below 1/2")
+        if below != True:  # noqa: E712
+            notes.append(f"holds for {below}")
+    cap = None if str(degree).strip() == "inf" else integer(degree, "degree", minimum=1)
+    most = DISTINCT[given.readout]
+    if most is not None:
+        notes.append(f"a {given.readout} readout has {most} distinct non-zero value(s): its powers span no more")
+    setting = "steps eta_i = N^alpha_i, W0 with entries N(0, 1/d), readout of variance 1/N, n, d, N proportional"
+    inputs = given.inputs | {"degree": "inf" if cap is None else cap}
+    return OutliersFormula(inputs, setting, ("T1", "T5"), tuple(notes), given.alpha1, given.alpha2, cap, most)
