@@ -119,7 +119,7 @@ def _over(
         enclosed = known[row]
         found[index] = float(enclosed.value)
         # What rounding to a float loses belongs to the error.
-        errors[index] = float(enclosed.error) + 2.0**-53 * abs(found[index])
+        errors[index] = enclosed.bound + 2.0**-53 * abs(found[index])
     return found, errors
 
 
@@ -180,7 +180,7 @@ def _whole(theory: Equivalent, points: list[Array]) -> tuple[Array, Array, NDArr
                 {s.name: float(p[k]) for s, p in zip(theory.symbols, points, strict=True)}, theory.symbols
             )
             exact = theory.enclose(point, _DIGITS)
-            if abs(float(exact) - value[k]) > error[k] + float(exact.error):
+            if abs(float(exact) - value[k]) > error[k] + exact.bound:
                 certain[:] = False
     return np.array(value), error, certain
 

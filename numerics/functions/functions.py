@@ -276,6 +276,6 @@ def _float(f: Nonlinearity, k: int) -> float:
         return float(enclose(f, 18, k))
     except PrecisionError as error:
         # A coefficient that cannot be told from zero at 18 digits is zero to float64.
-        if error.best is None or float(error.best.error) > 1e-17:
+        if error.best is None or error.best.bound > 1e-17:
             raise
         return 0.0

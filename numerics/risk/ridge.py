@@ -223,8 +223,8 @@ def _solve(psi2: Array, lam: Array, mu1sq: Array, mu2sq: Array, ratio: Array, ex
         if near:
             break
     # The equation is lam/kappa = 1 - df1/n = missing + excess. The second form is exact where N is near n; the first
-    # where far more neurons than samples make its two terms large and opposite.
-    many = ratio > 16
+    # where more neurons than samples (twice as many, or more) make its two terms large and opposite.
+    many = ratio > 2
     some = bool(np.any(many))
     for iteration in range(MAX_ITERATIONS):
         r = features.at(kappa)

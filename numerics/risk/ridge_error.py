@@ -49,4 +49,8 @@ def ridge_risk_with_error(
         for field in FIELDS:
             slope = np.abs(getattr(moved, field) - getattr(value, field)) / (_BUMP * abs(x))
             errors[field] = errors[field] + slope * error
+    # The training error goes as (lam/kappa)^2: what the parameters do to kappa and to the rest may cancel in the
+    # differences above, the rounding of kappa does not.
+    relative = np.divide(errors["kappa"], value.kappa, out=np.zeros_like(value.kappa), where=value.kappa > 0)
+    errors["train"] = errors["train"] + 2 * relative * value.train
     return value, errors

@@ -82,7 +82,7 @@ class SecondRoute:
             raise _unusable("compute", result, "return an Enclosure, a value with an error bound")
         # The comparison is in float64; what the conversion loses belongs to the error.
         rounding = 2.0**-52 * abs(float(result))
-        return Estimate(float(result), 0.0, 1, float(result.error) + rounding)
+        return Estimate(float(result), 0.0, 1, result.bound + rounding)
 
 
 @dataclass(frozen=True)

@@ -76,7 +76,7 @@ def prediction(what: str, function: Callable[..., Any]) -> tuple[float, float]:
     """
     found = called(what, function)
     try:
-        value, error = float(found), float(found.error) if isinstance(found, Enclosure) else 0.0
+        value, error = float(found), found.bound if isinstance(found, Enclosure) else 0.0
     except Exception:
         value = error = float("nan")
     if not abs(value) < float("inf") or not abs(error) < float("inf"):

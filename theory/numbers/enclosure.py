@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -77,6 +78,14 @@ class Enclosure:
 
     def __float__(self) -> float:
         return float(self.value)
+
+    @property
+    def bound(self) -> float:
+        """The error as a float, rounded up; inf where an enclosure says nothing in floats."""
+        try:
+            return math.nextafter(float(self.error), math.inf) if self.error else 0.0
+        except OverflowError:
+            return math.inf
 
     def __add__(self, other: Enclosure) -> Enclosure:
         """The sum; exact rational arithmetic, so only the errors add."""

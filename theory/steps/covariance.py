@@ -276,7 +276,7 @@ def _enclose(f: Nonlinearity, digits: int, k: int) -> Enclosure:
         return enclose(f, digits, k)
     except PrecisionError as error:
         # A moment that vanishes, but not provably: a ball about zero is all that is needed.
-        if error.best is None or float(error.best.error) > 10.0 ** (2 - digits):
+        if error.best is None or error.best.bound > 10.0 ** (2 - digits):
             raise
         return error.best
 

@@ -1,5 +1,7 @@
 """Right values on ordinary data: large norms, kinks, high degrees, parallel rows, and what is refused."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 import sympy as sp
@@ -16,7 +18,8 @@ from bulkedge.numerics.kernels.kernel_matrix import kernel_gradient, kernel_matr
 from bulkedge.numerics.kernels.spiked_kernel import spiked_kernel_matrix
 from bulkedge.theory.functions.nonlinearity import nonlinearity
 from bulkedge.theory.kernels.kernel_value import value
-from bulkedge.theory.numbers.errors import ConvergenceError, InputError
+from bulkedge.theory.numbers.enclosure import Enclosure
+from bulkedge.theory.numbers.errors import ConvergenceError, InputError, PrecisionError
 
 EXHAUSTIVE = pytest.mark.exhaustive
 TABLES = {"iris": load_iris, "wine": load_wine, "digits": load_digits, "cancer": load_breast_cancer}
@@ -295,3 +298,38 @@ def test_entries_of_kinks_elsewhere_have_a_limit(monkeypatch):
 
 def test_the_curve_takes_any_number_of_correlations():
     assert curve(nonlinearity("tanh"), np.array([])).shape == (0,)
+
+
+def test_an_enclosure_that_says_nothing_proves_nothing(monkeypatch):
+    """A ball wider than every float ended in an OverflowError, and any wide one agreed with every entry.
+
+    On long rows of a raw table: E f(s z)^2 by plain quadrature, cut where f is steep; then with a planted fault.
+    """
+    name, s = "atan(0.33333333*z) + exp(-Abs(z))", 394193.211960983**0.5
+    nodes, weights = np.polynomial.legendre.leggauss(40)
+    cuts = np.concatenate([-np.geomspace(14, 1e-9, 60), [0], np.geomspace(1e-9, 14, 60)])
+    half = np.diff(cuts)[:, None] / 2
+    u = (cuts[:-1, None] + half + half * nodes).ravel()
+    density = np.exp(-u * u / 2) / np.sqrt(2 * np.pi) * (half * weights).ravel()
+    expected = density @ (np.arctan(0.33333333 * s * u) + np.exp(-np.abs(s * u))) ** 2
+    assert kernel_matrix(line(s), None, name)[0, 0] == pytest.approx(expected, rel=1e-11)
+
+    f = nonlinearity("tanh(z) + 1/2")
+
+    def wide(*_):
+        raise PrecisionError("planted", Enclosure(Fraction(0), Fraction(10) ** 400))
+
+    kernel_entries._enclosure.cache_clear()
+    monkeypatch.setattr(kernel_entries.kernel_value, "value", wide)
+    right = kernel_entries.Entries.agrees
+    seen = []
+    monkeypatch.setattr(
+        kernel_entries.Entries,
+        "agrees",
+        lambda self, i, j, r, found: seen.append(right(self, i, j, r, found * (1 + 1e-6))),
+    )
+    with pytest.raises(ConvergenceError):
+        kernel_matrix(line(1.5, 0.7), None, f)
+    assert seen
+    assert not any(seen)
+    kernel_entries._enclosure.cache_clear()

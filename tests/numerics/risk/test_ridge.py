@@ -241,3 +241,14 @@ def test_a_rich_linear_model_keeps_its_digits(width: float, lam: float) -> None:
     right = routes.ridge_risk(routes.RiskConstants(1.285, 0.0, 0.0, 0.1158, 0.0), 25.0, width, lam, 30.0, 0.023, 0.0)
     assert abs(float(found.test[0]) - right.test) <= float(errors["test"][0])
     assert float(errors["test"][0]) < 1e-12 * right.test
+
+
+def test_more_neurons_than_samples_keep_their_digits() -> None:
+    """At N/n = 15 the two terms of 1 - df1/n were 15 and -15: kappa lost a digit, and the training error two."""
+    c, p = Constants(0.356731, 0.0, 0.0, 0.0134592, 0.0484037), (0.840121, 12.9027, 0.000278829)
+    found, errors = ridge_risk_with_error(c, RidgeProblem(*p, np.array([0.5]), 21.8598, 0.1), 0.0, 0.0)
+    own = routes.RiskConstants(0.356731, 0.0, 0.0, 0.0134592, 0.0484037)
+    right = routes.ridge_risk(own, *p, 0.5, 21.8598, 0.1)
+    assert abs(float(found.train[0]) - right.train) <= float(errors["train"][0])
+    assert float(found.train[0]) == pytest.approx(right.train, rel=1e-14)
+    assert float(found.kappa[0]) == pytest.approx(right.kappa, rel=5e-15)
