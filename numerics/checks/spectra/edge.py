@@ -1,21 +1,25 @@
-"""R4 calibrated: the false-alarm rate of the outlier count, equal and unequal variances, and the edge's corrections."""
+"""R4 calibrated: the count's false-alarm rate and power, equal and unequal variances, the edge's corrections."""
 
 from __future__ import annotations
 
+import functools
 from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import eigh_tridiagonal
 
-from bulkedge.numerics.spectra import tracy_widom
-from bulkedge.numerics.spectra.edge import count_outliers, noise_edge
+from bulkedge.numerics.spectra import spike_transition, tracy_widom
+from bulkedge.numerics.spectra.edge import count_outliers, noise_edge, sequential
 from bulkedge.numerics.spectra.silverstein import DiscretePopulation, GeneralLaw
+from bulkedge.numerics.spectra.spike import rectangular
 from bulkedge.numerics.trials.check import Check, Control, Ladder, MonteCarlo
 from bulkedge.numerics.trials.stream import stream
 
 _ALARM = 0.1
 _BATCH = 5  # matrices per trial
 _INFLATION = 1.0
+_POWER_ALARM, _POWER_BATCH, _SEEN = 0.05, 10, -1.5  # of the power's checks; w of the stronger spike
 _JOHNSTONE = "Johnstone 2001; Ma 2012"
 
 
@@ -58,6 +62,50 @@ def _kurtosis_shift(rng: np.random.Generator, size: int) -> dict[str, float]:
 
     gauss = rng.standard_normal((100, n, p))  # their signs are the other matrices: both fluctuate together
     return {"shift": np.sqrt(n * p) * (largest(np.sign(gauss)) / largest(gauss) - 1)}
+
+
+def planted_spectrum(rng: np.random.Generator, size: int, strength: float) -> NDArray[np.float64]:
+    """Squared singular values of Gaussian noise, size x 3/2 size, and one spike, decreasing.
+
+    In bidiagonal form (Golub-Kahan): with the spike along the first axes, turning the first column onto its axis leaves
+    the other columns Gaussian, so that every entry is an independent chi and only the first knows the spike.
+    """
+    diagonal = np.sqrt(rng.chisquare(size - np.arange(size)))
+    below = rng.chisquare(size - 1)
+    diagonal[0] = np.sqrt((rng.standard_normal() + strength) ** 2 + below)
+    beside = np.sqrt(rng.chisquare(3 * size // 2 - np.arange(1, size + 1)))
+    values = eigh_tridiagonal(diagonal**2 + beside**2, diagonal[1:] * beside[:-1], eigvals_only=True)
+    return np.asarray(values[::-1])
+
+
+def power(w: float) -> float:
+    """P(seen) of a spike at w in the limit: the law of a spike leaving the bulk beyond Tracy-Widom's quantile."""
+    return float(spike_transition.sf(tracy_widom.isf(_POWER_ALARM), w))
+
+
+@functools.cache
+def planted_at(size: int, w: float) -> tuple[float, float]:
+    """The strength whose outlier lies w^2 Tracy-Widom units beyond the edge, and P(seen) at this size.
+
+    Known of the finite size: the spike is still in the estimate of the noise while it is tested, which adds
+    strength^2/(n p) to a unit variance (at the threshold 1/sqrt(n p), of order size^(-1/3) in units of the edge), and
+    Johnstone's halves. What is left out is of order size^(-1/3) too; the ladder fits it.
+    """
+    large = 3 * size // 2
+    model = rectangular(large / size, float(np.sqrt(size)))
+    scale = noise_edge((size, large), 0, 1.0).scale
+    strength = float(model.strength(np.sqrt(model.edges[1] ** 2 + w * w * scale))) if w else model.threshold
+    threshold = noise_edge((size, large), 0, 1 + strength**2 / (size * large)).threshold(_POWER_ALARM)
+    return strength, model.survival(float(np.sqrt(threshold)), strength, size)
+
+
+@stream("R4.power")
+def _seen(rng: np.random.Generator, size: int, w: float) -> dict[str, float]:
+    """The share of matrices in which a spike at w is counted, less what is known of the finite size."""
+    strength, known = planted_at(size, w)
+    shape = (size, 3 * size // 2)
+    found = sum(sequential(planted_spectrum(rng, size, strength), shape, _POWER_ALARM) > 0 for _ in range(_POWER_BATCH))
+    return {"power": found / _POWER_BATCH - (known - power(w))}
 
 
 def _unequal_rate(size: int) -> float:
@@ -129,6 +177,24 @@ CHECKS = (
         measure=MonteCarlo(hits, "count", 100, 12, 60),
         resolution=0.3,
         control=Control("one missed", lambda: 2.0),
+    ),
+    Check(
+        id="R4.power",
+        claim=f"power of the count at a rate of {_POWER_ALARM}: a spike 9/4 Tracy-Widom units beyond the edge",
+        source="Bloemendal & Virag 2013 (numerics/spectra/spike_transition.py); derived here",
+        predict=lambda: power(_SEEN),
+        measure=Ladder(partial(_seen, w=_SEEN), "power", (40, 80, 160), 1 / 3, 56, (100, 200, 400), 240),
+        resolution=0.22,
+        control=Control("the power at the threshold", lambda: power(0.0)),
+    ),
+    Check(
+        id="R4.power.threshold",
+        claim=f"power of the count at a rate of {_POWER_ALARM}: a spike at the threshold itself",
+        source="Bloemendal & Virag 2013 (numerics/spectra/spike_transition.py); derived here",
+        predict=lambda: power(0.0),
+        measure=Ladder(partial(_seen, w=0.0), "power", (40, 80, 160), 1 / 3, 56, (100, 200, 400), 240),
+        resolution=0.22,
+        control=Control("every spike from the threshold on is seen", lambda: 1.0),
     ),
     Check(
         id="R4.kurtosis",
