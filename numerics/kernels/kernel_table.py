@@ -44,6 +44,7 @@ def _transform(n: int) -> Array:
 
 def _polynomials(x: Array, n: int) -> Array:
     """T_0..T_(n-1) at the points, one row each."""
+    # By cosines, not by the recurrence: all degrees at once, and no growth of rounding.
     angle = np.arccos(np.clip(x, -1, 1))
     table: Array = np.cos(angle[:, None] * np.arange(n))
     return table
@@ -82,6 +83,7 @@ class Table:
         A, B = self.first.basis(s), self.second.basis(t)
         found = np.empty(len(theta))
         panel = np.clip(np.searchsorted(self.edges, theta) - 1, 0, len(self.coefficients) - 1)
+        # Entries of one row and panel share the contraction over s: grouped, it is done once for all of them.
         order = np.lexsort((rows, panel))
         key = panel[order] * len(s) + rows[order]
         starts = np.flatnonzero(np.concatenate([[True], np.diff(key) > 0]))
@@ -101,11 +103,13 @@ def build(first: Resolved, second: Resolved, s: Array, t: Array, low: float, hig
     Accuracy: the last coefficients of every series are below `tolerance` of the norms.
     Errors: ConvergenceError where too many panels would be needed.
     """
+    # Below it the coefficients are rounding and never fall further.
     tolerance = max(tolerance, FLOOR)
     ends = [(float(np.log(v.min())), float(np.log(v.max()))) for v in (s, t)]
     counts = [1 if a == b else 0 for a, b in ends]
     axes: list[Axis] = []
     for which in (0, 1):
+        # Three angles decide how many scales are needed; the panels below test every series again.
         for count in (1,) if counts[which] else _SCALES:
             trial = Axis(*ends[which], count)
             pair = [trial, Axis(*ends[1], 1)] if which == 0 else [Axis(*ends[0], 1), trial]
@@ -122,6 +126,8 @@ def build(first: Resolved, second: Resolved, s: Array, t: Array, low: float, hig
         a, b = todo.pop()
         theta = a + (b - a) * (_nodes(_ANGLES) + 1) / 2
         values = np.stack([_values(first, second, axes[0], axes[1], x) for x in theta], axis=2)
+        # A function is resolved where the last coefficients of its Chebyshev series have died out; else the panel is
+        # halved.
         series = np.einsum("ia,jb,kc,abc->ijk", *(_transform(n) for n in values.shape), values, optimize=True)
         if np.max(np.abs(series[:, :, -2:])) > tolerance:
             middle = (a + b) / 2

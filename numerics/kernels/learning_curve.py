@@ -78,6 +78,7 @@ def relu_spectrum(d: int, A: float, B: float, link: Nonlinearity) -> KernelSpect
     even_link, linear, second = link_harmonics(link, d)
     values, multiplicities, rest, (even, odd) = _eigenvalues(d, A, B)
     count = min(even_link.size, even.degrees.size)
+    # An odd link has no even part but its linear one, which is an eigenfunction by itself.
     squares = np.append((even.vectors[:count].T @ even_link[:count]) ** 2, linear**2)
     aligned = np.append(even.eigenvalues, odd.eigenvalues[0])
     return KernelSpectrum(values, multiplicities, rest, aligned, squares, max(0.0, second - float(squares.sum())))
@@ -97,6 +98,7 @@ def tilted_spectrum(d: int, A: float, B: float, cosine2: float, link: Nonlineari
         raise InputError("cosine2", f"{cosine2:g} is no squared cosine", "give a number in [0, 1]")
     _, linear, second = link_harmonics(link, d)
     values, multiplicities, rest, _ = _eigenvalues(d, A, B)
+    # The linear functions are exact eigenfunctions of ReLU's kernel, along the spike and across it.
     aligned = np.array([A + B, A]) / (4 * d)
     squares = linear**2 * np.array([cosine2, 1 - cosine2])
     return KernelSpectrum(values, multiplicities, rest, aligned, squares, max(0.0, second - linear**2))
@@ -111,6 +113,7 @@ def one_step_spectrum(step: Step, d: int) -> KernelSpectrum:
     link = step.functions()[1]
     _, linear, _ = link_harmonics(link, d)
     norm2 = direction_energy(linear, label2, step.alpha)
+    # G2 given the batch: the noise of the batch widens every neuron alike and turns the spike away from w*.
     unit = (step.eta(d) / (step.beta * d)) ** 2
     bulk = 1 + unit * rest_variance(label2, slope2 - c1**2, step.alpha)
     return tilted_spectrum(d, bulk, unit * d * c1**2 * norm2, linear**2 / norm2, link)
@@ -132,6 +135,7 @@ def network_risk(
     X, Z = rng.standard_normal((n, size)), rng.standard_normal((tests, size))
     y = link(X[:, 0]) + step.noise * rng.standard_normal(n)
     Phi, Psi = (np.maximum(S @ trained.T, 0) / math.sqrt(m) for S in (X, Z))
+    # The dual system: n x n, whatever the width.
     fitted = Phi.T @ np.linalg.solve(Phi @ Phi.T + ridge * np.eye(n), y)
     risk = float(np.mean((link(Z[:, 0]) - Psi @ fitted) ** 2))
     return {"risk": risk, "ratio": risk / learning_curve(one_step_spectrum(step, size), n, ridge, step.noise, m).risk}
@@ -148,6 +152,7 @@ def _eigenvalues(d: int, A: float, B: float) -> tuple[Array, Array, float, tuple
     parts = [_sector(d, A, B, j, q) for j in range(_SECTORS + 1) for q in (0, 1)]
     values = np.concatenate([part.eigenvalues for part in parts])
     multiplicities = np.concatenate([np.full(part.eigenvalues.size, float(part.multiplicity)) for part in parts])
+    # What is not resolved is known in sum, by the trace; each part of it is small beside gamma.
     rest = max(0.0, mean_square(d, A, B) - float(multiplicities @ values))
     return values, multiplicities, rest, (parts[0], parts[1])
 
@@ -165,6 +170,7 @@ def link_harmonics(link: Nonlinearity, d: int) -> tuple[Array, float, float]:
     z, weights = line_nodes(((panels, 1.0),), FINER)
     g = panels.values(z)
     squares, chances = _chi_square(d - 1)
+    # One radius at a time: the table of harmonics at all radii would be a hundred times larger.
     even = np.zeros(_DEGREES // 2 + 1)
     for square, chance in zip(squares, chances, strict=True):
         radius = np.sqrt(z**2 + square)
@@ -188,6 +194,7 @@ def finite_size(d: int, A: float, B: float, link: Nonlinearity, samples: float, 
     even_link, linear, _ = link_harmonics(link, d)
     panels = resolved(link, 1.0, 1.0, line=True)
     z, weights = line_nodes(((panels, 1.0),), FINER)
+    # Fourth powers of eigenfunctions grow in the tails, where quadrature of them is rounding times a large number.
     z, weights = z[np.abs(z) < REACH], weights[np.abs(z) < REACH]
     squares, chances = _chi_square(d - 1)
     radius = np.sqrt(z[None, :] ** 2 + squares[:, None])

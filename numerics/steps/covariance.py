@@ -107,6 +107,7 @@ def second_moment(step: Step, d: int, x: Draw, fourth: float = 3.0) -> tuple[flo
     """A - 1 and B of one draw, averaged over b exactly (E b^4 = `fourth`): the trace splits along and across w*."""
     m, rate = len(x.W), step.eta(d)
     scale, own = rate**2 / m**2, rate / m**2
+    # Averaging over b exactly takes the readout's noise out of both; W and the batch are all that fluctuates.
     along = scale * (x.U[:, 0] ** 2 + fourth / m**2 * x.V[:, 0] ** 2) - 2 * own * x.W[:, 0] * x.V[:, 0]
     whole = scale * np.sum(x.U**2 + fourth / m**2 * x.V**2, axis=1) - 2 * own * np.sum(x.W * x.V, axis=1)
     across = float(np.mean(whole - along)) * d / (d - 1)

@@ -107,6 +107,8 @@ class _Spectrum:
     def _resolvent(self) -> tuple[int, Any]:
         """The sign that makes it (z - A)^-1, and the mass."""
         with ball.precision(self.bits):
+            # Up the imaginary axis, where no spectrum is near: z times a resolvent tends to its mass, and to nothing
+            # else.
             far = self.value(acb(0, _FAR)) * acb(0, _FAR)
             further = self.value(acb(0, 8 * _FAR)) * acb(0, 8 * _FAR)
         one, two = complex(far), complex(further)
@@ -129,6 +131,8 @@ class _Spectrum:
     @cached_property
     def candidates(self) -> list[Any]:
         """Real points where the number of branches on the line can change, as arbs in ascending order."""
+        # Branches meet where the discriminant vanishes and go to infinity where the leading coefficient does; between
+        # such points their number on the line is constant.
         parts = [self.leading]
         if self.poly.degrees()[1] > 1:
             parts.append(self.poly.discriminant("value"))
@@ -147,6 +151,7 @@ class _Spectrum:
         ]
         found = []
         for middle, reach in gaps:
+            # A short rational in the middle half of the gap: exact arithmetic at it stays cheap.
             x = Fraction(middle).limit_denominator(int(64 / reach) + 64)
             if abs(x - middle) > reach / 4:
                 x = middle
@@ -158,6 +163,8 @@ class _Spectrum:
 
         Errors: ConvergenceError where two roots are too close to be told apart.
         """
+        # Close above the line the right branch is the root nearest to the certain solution there; closer still where a
+        # second root is not clearly further away.
         eta = reach * _ABOVE
         for _ in range(6):
             with ball.precision(self.bits):
@@ -173,6 +180,8 @@ class _Spectrum:
     def inside(self, x: Fraction, reach: Fraction) -> bool:
         root = self.branch(x, reach)
         if not root.imag.contains(0):
+            # The imaginary part of a resolvent has one sign; the other one is that of the conjugate branch, taken by
+            # mistake.
             if self.sign * root.imag > 0:
                 raise ConvergenceError(f"no spectrum: a negative density at {float(x):.6g}")
             return True
@@ -191,6 +200,7 @@ class _Spectrum:
 
     def density(self, x: Fraction) -> tuple[float, float]:
         points = [abs(ball.fraction(c.mid()) - x) for c in self.candidates]
+        # The distance to the nearest branch point is the scale on which the density varies.
         reach = min(points)
         if reach == 0:
             raise ConvergenceError(f"the density at {float(x):.6g} is that of an edge or an atom")

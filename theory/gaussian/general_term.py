@@ -59,6 +59,7 @@ def _hermite_at(b: sp.Expr, offset: int) -> General:
         value = sp.hermite_prob(k - offset, b)
         return General(value, value, offset)
     n = k - offset
+    # Written for even n: the parity is decided by the caller, so that no cosine of pi k/2 is needed.
     at_zero = (-1) ** (n / 2) * sp.factorial2(n - 1)
     zero = sp.S.Zero
     return General(at_zero, zero, offset) if offset % 2 == 0 else General(zero, at_zero, offset)
@@ -79,6 +80,8 @@ def _piecewise_polynomial(f: Nonlinearity) -> General:
     degree = max(int(sp.degree(p, z)) if p.has(z) else 0 for p in polynomials)
     total = General(sp.S.Zero, sp.S.Zero, degree + 1)
     for left, right, b in zip(polynomials, polynomials[1:], f.kinks, strict=False):
+        # By parts k times a piecewise polynomial leaves its jumps alone: those of the i-th derivative meet He_(k - i -
+        # 1) phi.
         difference = sp.expand(right - left)
         for i in range(degree + 1):
             jump = value_at(difference, b)
@@ -101,6 +104,7 @@ def _wave(term: Term) -> General | None:
         odd = -prefactor * w**k * (-1) ** ((k - 1) / 2) * term.im
         return General(even, odd, 0)
     if q == 0:
+        # (s + i w)^k in polar form: real for every k, where a power of a complex number would not be seen to be.
         angle, turn = s * w, sp.atan2(w, s)
         cos = term.re * sp.cos(angle) - term.im * sp.sin(angle)
         sin = term.re * sp.sin(angle) + term.im * sp.cos(angle)
@@ -113,6 +117,7 @@ def _wave(term: Term) -> General | None:
     if q.is_positive:
         value = term.re * prefactor * sp.sqrt(2 * q / d) ** k * sp.hermite_prob(k, s / sp.sqrt(2 * q * d))
         return General(value, value, 0)
+    # A narrowing Gaussian has an imaginary argument in Hermite form; the finite sum is real term by term.
     body = sp.factorial(k) / (sp.factorial(_i) * sp.factorial(k - 2 * _i)) * (-q / d) ** _i * (s / d) ** (k - 2 * _i)
     return General(
         term.re * prefactor * sp.Sum(body, (_i, 0, k / 2)),
@@ -161,6 +166,7 @@ def _error_function(term: Term) -> General | None:
         return None
     ((a, b),) = term.erfs
     scale = term.re * 2 * a * sp.exp(-(b**2)) / sp.sqrt(sp.pi)
+    # E[f He_k] = E[f' He_(k-1)], and the derivative of erf is a Gaussian, which has its own general term.
     gauss = _wave(Term(term.lower, term.upper, scale, sp.S.Zero, 0, a**2, -2 * a * b, sp.S.Zero))
     assert gauss is not None
     down = gauss.shifted(-1)
