@@ -53,11 +53,13 @@ def evaluate(expr: sp.Expr, known: Mapping[sp.Expr, Bounded], rules: Mapping[Any
     def step(e: sp.Expr) -> Bounded:
         if not e.free_symbols:
             value = float(e)
+            # Small integers are floats exactly; any other constant is rounded once.
             return Bounded(np.asarray(value), np.asarray(0.0 if value == _int_or_nan(value) else UNIT * abs(value)))
         if e.is_Add:
             return _added([walk(a) for a in e.args])
         if e.is_Mul:
             return _multiplied([walk(a) for a in e.args])
+        # exp(u) is a power in SymPy, but rounds as a function of u does.
         if e.is_Pow and e.base is not sp.E:
             return _power(walk(e.base), e.exp)
         if isinstance(e, sp.hyper):
@@ -66,6 +68,7 @@ def evaluate(expr: sp.Expr, known: Mapping[sp.Expr, Bounded], rules: Mapping[Any
         arguments = [walk(e.exp)] if e.is_Pow else [walk(a) for a in e.args]
         rule = rules.get(head) or _RULES.get(head)
         if rule is None:
+            # Unknown is not zero: an infinite error makes the caller take another way.
             shape = np.broadcast_shapes(*(a.value.shape for a in arguments))
             return Bounded(np.full(shape, np.nan), np.full(shape, np.inf))
         return rule(*arguments)
@@ -85,6 +88,7 @@ def _added(parts: list[Bounded]) -> Bounded:
     value, error = parts[0].value, parts[0].error
     for p in parts[1:]:
         value = value + p.value
+        # The partial sum as it is, not the size of its addends: rounding is relative to what is stored.
         error = error + p.error + UNIT * np.abs(value)
     return Bounded(value, error)
 
@@ -92,6 +96,7 @@ def _added(parts: list[Bounded]) -> Bounded:
 def _multiplied(parts: list[Bounded]) -> Bounded:
     value, error = parts[0].value, parts[0].error
     for p in parts[1:]:
+        # (a + da)(b + db) with the second-order term kept: errors may be as large as values where terms cancelled.
         error = error * (np.abs(p.value) + p.error) + np.abs(value) * p.error
         value = value * p.value
         error = error + UNIT * np.abs(value)
@@ -103,6 +108,7 @@ def _power(base: Bounded, exponent: sp.Expr) -> Bounded:
         size = np.abs(base.value)
         n = int(exponent)
         value = base.value**n
+        # The whole interval, not n |x|^(n-1) dx: next to zero the slope says nothing.
         return Bounded(value, (size + base.error) ** n - size**n + n * UNIT * np.abs(value))
     p = float(exponent)
     # A power of what is positive: between its values at the two ends.

@@ -55,6 +55,7 @@ def distance(step: Step, d: int, degree: int = 6, sectors: int = 2) -> float:
         for parity in (0, 1):
             basis = [(k, a) for k in range(j + parity, degree + 1, 2) for a in range(parity, k - j + 1, 2)]
             difference = _gram(basis, j, d, mixture, profile) - _gram(basis, j, d, gaussian, profile)
+            # Each sector occurs as often as its harmonics have members; the norm counts all of them.
             total += multiplicity(d - 1, j) * float(np.sum(difference**2))
     return math.sqrt(total)
 
@@ -64,6 +65,8 @@ def _laws(step: Step, d: int) -> tuple[Weights, Weights]:
     n, m = round(step.alpha * d), round(step.beta * d)
     kappa = moment(step, symbols.act[1]) * step.eta(d) / (n * m)
     label2, mean1, twice = label_moments(step.functions()[1], step.noise)
+    # Given a readout b the step moves a weight by b times the batch's direction: a mean along w*, a fluctuation along
+    # it, and an isotropic part of this energy.
     energy = kappa**2 * n * label2
     mean, spread = kappa * n * mean1, kappa * math.sqrt(n * (twice - mean1**2))
     b, wb = _gauss_hermite(20)
@@ -76,6 +79,7 @@ def _laws(step: Step, d: int) -> tuple[Weights, Weights]:
     across = np.sqrt(1 / d + energy * shape[0] ** 2) * shape[3]
     weight = np.prod(np.broadcast_arrays(*np.ix_(wb, we, wx, wc)), axis=0)
     mixture = Weights(*(np.broadcast_to(v, weight.shape).ravel() for v in (along, across, weight)))
+    # The Gaussian of the same covariance: what the averaged law is compared with.
     spike = math.sqrt(1 / d + mean**2 + spread**2)
     pair = np.ix_(x, chi)
     flat = np.prod(np.broadcast_arrays(*np.ix_(wx, wc)), axis=0)
@@ -88,6 +92,7 @@ def _gram(basis: list[tuple[int, int]], j: int, d: int, law: Weights, profile: P
     length = np.hypot(law.along, law.across)
     t = law.along / length
     coefficients = profile(length)
+    # Half of the weight on each side makes the Gram matrix symmetric and positive, whatever rounding does.
     root = np.sqrt(law.weight)
     factor = np.stack([coefficients[k] * angular_factor(d, k, a, j, t) * root for k, a in basis])
     return factor @ factor.T

@@ -48,14 +48,17 @@ def gain(constants: Constants, problem: RidgeProblem) -> Gain:
     p1, p2, lm, et, al, nz = values
     mu1sq, mu2sq, linear, rest = (np.asarray(v, dtype=float) ** 2 for v in (c.mu1, c.mu2, c.mu1_star, c.mu2_star))
     kappa, _ = effective_ridge(p1, p2, lm, c.mu1, c.mu2)
+    # 1 - g and kappa g' come as sums of positive terms; formed here they would cancel at a large ridge.
     g, t, one_minus_g, kappa_dg = resolvent_parts(kappa, p2, c.mu1, c.mu2)
     x = mu2sq + kappa
     own = mu2sq / x + kappa_dg / g
     with np.errstate(divide="ignore", invalid="ignore"):
         turn = np.where(one_minus_g > 0, kappa_dg / one_minus_g, kappa / x)  # no linear part: g = 1
     factor = lm / kappa + p2 / p1 * (kappa / x) * (g * mu2sq / x + kappa_dg)
+    # df2 as a sum of squares (O5): the difference df1 - kappa df1' would lose what is small.
     spread = (kappa / x) ** 2 * p2 * (g * one_minus_g) ** 2 / (t + p2 * g * one_minus_g)
     used = p2 / p1 * (((mu2sq + kappa * one_minus_g) / x) ** 2 + spread)
+    # The step enters through y alone, so that step 0 is y = 0 and an infinite one a limit in it.
     y = et**2 * mu1sq * one_minus_g
     label2 = np.asarray(c.mu0_star, dtype=float) ** 2 + linear + rest + nz**2
     norm2 = direction_energy(np.asarray(c.mu1_star, dtype=float), label2, al)

@@ -89,11 +89,14 @@ def _direct(
     def mean(values: Floats) -> float:
         return float(np.sum(weight * values))
 
+    # The moments by the same grid, not by closed forms: this route shares nothing with theory.steps.alignment.
     s2 = mean(y**2) / alpha
+    # q = X u given the link's argument is Gaussian about (E z y) z: the batch's randomness is one further variable.
     q = mean(Z * y) * Z + np.sqrt(s2) * S
     values, slope = F(y, q), mean(dF(y, q))
     norm2 = mean(Z * values) ** 2 + s2 * slope**2 + mean(values**2) / alpha
     if batch == "reused":
+        # A reused batch: the sample's own label is part of u, and meets its own F once.
         norm2 += 2 * slope * mean(y * values) / alpha
     return mean(Z * values), norm2
 
@@ -160,9 +163,11 @@ def reach(
         c = constants(sigma)
         slope, energy = c.mu1, 1.0 if c.derivative_second is None else c.derivative_second
     if batch == "reused":
+        # The sample's own label, over n/d, is what moves it: the largest label of the batch goes first.
         push = largest * math.sqrt(energy) / alpha
     else:
         signal = sum(m.mu1**2 for m in moments)
+        # A fresh sample sees u from outside: the signal along beta, and the noise of the batch across it.
         push = math.hypot(slope * math.sqrt(signal), rms * math.sqrt(energy / alpha))
     return Reach(dim, rms, largest, math.sqrt(dim) / push)
 

@@ -111,6 +111,7 @@ class MonteCarlo:
         """Mean and standard error; bias from the derived bound (0 where the statement is exact at this size)."""
         (request,) = self.requests(full)
         results = runner.run(request.trial, request.sizes, request.trials)[self.size]
+        # The bias is derived and stands beside the standard error: more trials shrink one and not the other.
         mean = Estimate.from_samples(_component(results, self.component))
         return Estimate(mean.value, mean.stderr, mean.n, self.bias(self.size) if self.bias else 0.0)
 
@@ -203,8 +204,12 @@ class Ladder(_OverSizes):
         """The mean at the largest size, its standard error, and the fitted finite-size term as bias."""
         (request,) = self.requests(full)
         means = _ladder(runner, request, self.component)
+        # In size^(-rate) the model is a line, whose intercept is the limit: left free, it cannot pull the term towards
+        # the prediction.
         x = np.array([float(s) ** -self.rate for s in request.sizes])
         _, slope, slope_error = _weighted_line(x, means)
+        # One standard error of the fitted term is added, for a ladder too short to fit it must not look better for
+        # that.
         return Estimate(means[-1].value, means[-1].stderr, means[-1].n, (abs(slope) + slope_error) * float(x[-1]))
 
 
@@ -226,9 +231,11 @@ class Rate(_OverSizes):
         """The fitted exponent, its standard error, and the ladder's curvature as bias."""
         (request,) = self.requests(full)
         means = _ladder(runner, request, self.component)
+        # To first order the error of a logarithm is the relative one.
         logs = [Estimate(math.log(m.value), m.stderr / m.value, m.n) for m in means]
         x = np.log(np.array(request.sizes, dtype=float))
         _, slope, slope_error = _weighted_line(x, logs)
+        # Without the smallest size: what the slope still changes is the next order, a bias that no trial removes.
         _, upper, _ = _weighted_line(x[1:], logs[1:])
         return Estimate(slope, slope_error, means[-1].n, abs(slope - upper))
 

@@ -53,6 +53,7 @@ def log_below(value: Fraction) -> Fraction:
 
 def round_up(value: Fraction) -> Fraction:
     """A rational with a short denominator, at or above."""
+    # Denominators double with every operation; rounded outwards they stay short and the bound a bound.
     return value if value.denominator <= _GRID else Fraction(math.ceil(value * _GRID), _GRID)
 
 
@@ -112,6 +113,7 @@ class Quadratic:
 
     def minimum(self, start: Fraction, end: Fraction | None) -> Fraction | None:
         """The minimum on [start, end], end None meaning infinity; None if it is -oo."""
+        # On a half-line the leading coefficient decides before anything else.
         if end is None and (self.c2 < 0 or (self.c2 == 0 and self.c1 < 0)):
             return None
         points = [start] if end is None else [start, end]

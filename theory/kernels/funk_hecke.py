@@ -50,6 +50,8 @@ def _coefficients(
     power = arb(dimension - 2)
 
     def others(real: Any, high: Any) -> Any:
+        # On the ellipse |sin|^2 <= 1 - cos^2 + sinh^2 of the height: the weight's growth off the axis, which the number
+        # of nodes has to pay for.
         nearest = real.cos().abs_lower()
         log_sine = (1 - nearest * nearest + high.sinh() ** 2).upper().log() * power / 2
         return log_norm + log_sine + degree * high
@@ -59,6 +61,7 @@ def _coefficients(
         ends = _angles(piece, bool(parity))
         if piece.expr == 0 or ends is None:
             continue
+        # Each piece may miss its share of the tolerance; all of them are added to every degree at the end.
         missing += arb(log_share).exp()
         for panel in gauss_legendre.panels(_of_angle(piece), *ends, others, log_share):
             for a, value in gauss_legendre.nodes(panel, bits):
@@ -77,6 +80,7 @@ def _angles(piece: Piece, half: bool) -> tuple[Any, Any] | None:
     bottom = 0 if half else -1
     if not (high > bottom and low < 1):
         return None
+    # t falls as the angle grows: the upper end of the piece is the first angle.
     start = arb(0) if high >= 1 else high.acos()
     stop = low.acos() if low > bottom else arb.pi() / 2 if half else arb.pi()
     return start, stop
