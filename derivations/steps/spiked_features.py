@@ -59,18 +59,22 @@ def _step() -> Iterator[Step]:
     projected, weight, strength = sp.symbols("q_1 w_1 V", positive=True)
     yield Step(
         1 + form / (1 - form),
-        reason="to use a spike p v^T by phi = v.theta costs theta the part q = v phi/|v|^2: its penalty, and F_0 q, a "
-        "random vector in the fit, h = q^T F_0^T R_0 F_0 q/|q|^2, or h/(1 - h) with R_0 without that direction, in "
-        "units of lam n phi^2/|v|^2",
+        reason=(
+            "to use a spike `p v^T` by `phi = v.theta` costs `theta` the part `q = v phi/|v|^2`: its penalty, and "
+            "`F_0 q`, a random vector in the fit, `h = q^T F_0^T R_0 F_0 q/|q|^2`, or `h/(1 - h)` with `R_0` without "
+            "that direction, in units of `lam n phi^2/|v|^2`"
+        ),
     )
-    yield Step(1 / kept, Substitute({form: 1 - kept}), "h = df/N is a trace: tau = 1 - df/N is what is left unused")
+    yield Step(
+        1 / kept, Substitute({form: 1 - kept}), ("`h` = df/`N` is a trace: `tau = 1` - df/`N` is what is left unused")
+    )
     yield Step(
         lam * (2 * phi * projected - phi**2 * (weight + 1 / (kept * strength))),
         Given(),
-        "what it takes off the loss, q_1 = p.R_0 y, w_1 = p.R_0 p, V = |v|^2",
+        "what it takes off the loss, `q_1 = p.R_0 y, w_1 = p.R_0 p, V = |v|^2`",
     )
     best = projected / (weight + 1 / (kept * strength))
-    yield Step(lam * projected * best, Substitute({phi: best}), "at the best phi")
+    yield Step(lam * projected * best, Substitute({phi: best}), "at the best `phi`")
     values = {
         projected: mu1 * _star[1] ** 2 * sf.M2,
         weight: mu1**2 * sf.b**2 * sf.M2,
@@ -80,7 +84,7 @@ def _step() -> Iterator[Step]:
     yield Step(
         sf.first_drop(),
         Substitute(values, name=sf.step_statement().lhs),
-        "p = mu1 t = mu1 b s, of which the label has c*_1^2/b; v = eta mu1 a with |a| = 1",
+        "`p = mu1 t = mu1 b s`, of which the label has `c*_1^2/b`; `v = eta mu1` a with `|a| = 1`",
     )
 
 
