@@ -78,6 +78,7 @@ def kernel_matrix(
     slope = f.derivative()
     if kind == "derivative":
         return data.filled(slope, slope, tolerance)
+    # Both factors in place: the tangent kernel of many rows needs two matrices of its size, not four.
     inner = data.gram()
     result = data.filled(f, f, tolerance)
     inner *= readout_variance * data.filled(slope, slope, tolerance)
@@ -108,12 +109,14 @@ def kernel_gradient(
     x, y = _inputs(X, Y)
     _positive("weight_variance", weight_variance)
     slope, bend = f.derivative(), f.derivative(2)
+    # A jump makes sigma' a delta: the kernel has the slope of an arccosine, infinite at equal inputs.
     if slope.deltas:
         raise InputError("nonlinearity", f"{f.name} jumps, so its kernel has no gradient at equal inputs", "smooth it")
     if tolerance is not None:
         _positive("tolerance", tolerance)
     data = _Data(x, y, weight_variance)
     mixed = data.filled(slope, slope, tolerance)
+    # At a row of zeros the deltas of sigma'' sit at every angle at once: a kinked kernel has no direction there.
     own = data.filled(bend, f, tolerance, at_zero=False)
     if cotangent is None:
         jacobian: Array = weight_variance * (mixed[:, :, None] * y[None] + own[:, :, None] * x[:, None])
@@ -139,6 +142,7 @@ class _Data:
     def __init__(self, x: Array, y: Array, variance: float) -> None:
         self.x, self.y, self.variance = x, y, variance
         self.symmetric = y is x
+        # In the rows' own type: a float64 here would double the memory of a float32 matrix.
         root = np.sqrt(variance).astype(x.dtype)
         norms_x = _lengths(x)
         self.norms_x, self.norms_y = norms_x, norms_x if self.symmetric else _lengths(y)
@@ -164,6 +168,7 @@ class _Data:
             low, high = min(low, float(inside.min(initial=1.0))), max(high, float(inside.max(initial=-1.0)))
         if not count:
             return Spread(0, np.pi / 2, np.pi / 2), 0.0
+        # (1 - r)(1 + r) keeps the digits of small angles, which 1 - r^2 loses.
         angles = [float(np.arctan2(np.sqrt((1 - r) * (1 + r)), r)) for r in (high, low)]
         return Spread(count, *angles), max(abs(low), abs(high))
 
@@ -216,6 +221,7 @@ class _Data:
         # Rows of zeros are filled at the end; meanwhile they pass for one of the other rows.
         s, t = (np.where(v == 0, v.max() if v.any() else 1, v) for v in (self.s, self.t))
         wanted = default if tolerance is None else tolerance
+        # Which formula is right depends on the range of the data; it is decided once, not block by block.
         entries = Entries(f, g, s, t, wanted, self.spread, self.largest)
         # E[f(u) g(v)] of two different functions is not symmetric, even on one set of rows.
         upper = self.symmetric and f == g
@@ -231,6 +237,8 @@ class _Data:
                 lower = np.tril_indices(inside, -1)
                 r[lower] = r[:, :inside].T[lower]
                 result[rows.stop :, rows] = r[:, inside:].T
+        # Entries at the extremes are where floats go wrong first: if these are right the others are, if not every entry
+        # is enclosed.
         if not extremes.agree():
             self._enclose(result, entries, upper)
         self._zero_rows(result, f, g, at_zero)

@@ -44,6 +44,7 @@ def safetensors_tensors(file: Path, argument: str) -> tuple[Tensor, ...]:
             for name, entry in header.items():
                 begin, end = (int(place) for place in entry["data_offsets"])
                 kind, shape = str(entry["dtype"]), tuple(int(side) for side in entry["shape"])
+                # Offsets are a stranger's numbers: they must stay inside the file before anything is mapped.
                 if not 0 <= begin <= end <= size - 8 - length or min(shape, default=0) < 0:
                     raise broken
                 found.append(_mapped(file, name, kind, shape, 8 + length + begin, end - begin, argument))
@@ -64,6 +65,7 @@ def _mapped(file: Path, name: str, kind: str, shape: tuple[int, ...], begin: int
             )
         if not length:
             return np.empty(shape, stored)
+        # Mapped, so that one tensor of a large file is read and the rest is not.
         raw = np.memmap(file, np.dtype(stored), "r", begin, shape)
         if kind == "BF16":
             return from_bfloat16(raw)
@@ -83,6 +85,7 @@ def index_tensors(file: Path, argument: str) -> tuple[Tensor, ...]:
         ) from None
     found: list[Tensor] = []
     for shard in shards:
+        # An index names files; it must not reach outside its own folder.
         if os.path.basename(shard) != shard or not shard.endswith(".safetensors"):
             raise InputError(argument, f"{file.name!r} names {shard[:40]!r}", "shards lie beside their index")
         if not (file.parent / shard).is_file():
