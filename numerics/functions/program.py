@@ -16,6 +16,18 @@ from bulkedge.theory.numbers.errors import InputError
 Nested = Mapping[str, Any]  # quantities by name: expressions, lists of them, or further levels
 
 
+class _rgamma(sp.Function):  # type: ignore[misc]  # noqa: N801  # SciPy's name; SymPy ships no types
+    """1/Gamma, which is entire: zero where Gamma has a pole, and SciPy's gamma has no number."""
+
+
+def _entire(expr: sp.Expr) -> sp.Expr:
+    """The expression with powers of 1/Gamma in place of negative powers of Gamma."""
+    return expr.replace(
+        lambda e: e.is_Pow and isinstance(e.base, sp.gamma) and e.exp.is_Integer and e.exp.is_negative,
+        lambda e: _rgamma(e.base.args[0]) ** -e.exp,
+    )
+
+
 class _Printer(SciPyPrinter):  # type: ignore[misc]  # SymPy ships no types
     """NumPy and SciPy code that broadcasts: cases by numpy.where, extremes pair by pair."""
 
@@ -43,6 +55,9 @@ class _Printer(SciPyPrinter):  # type: ignore[misc]  # SymPy ships no types
         for other in expr.args[1:]:
             code = f"{name}({code}, {self._print(other)})"
         return code
+
+    def _print__rgamma(self, expr: sp.Expr) -> str:
+        return f"{self._module_format('scipy.special.rgamma')}({self._print(expr.args[0])})"
 
     def _print_Pi(self, expr: sp.Expr) -> str:
         return "numpy.pi"
@@ -93,7 +108,7 @@ def program(
     names = parameters(symbols)
     printer = _Printer({"fully_qualified_modules": True})
     keys = list(flat)
-    shared, reduced = sp.cse([flat[k] for k in keys], symbols=sp.numbered_symbols("_x"), order="none")
+    shared, reduced = sp.cse([_entire(flat[k]) for k in keys], symbols=sp.numbered_symbols("_x"), order="none")
     for e in (*(e for _, e in shared), *reduced):
         unknown = sorted({type(node).__name__ for node in sp.preorder_traversal(e) if isinstance(node, Phi2 | sp.Sum)})
         if unknown:
@@ -170,7 +185,11 @@ def lambdified(quantities: Nested, constants: Mapping[sp.Symbol, float] | None =
     names = parameters(symbols)
     numbers = {s: sp.Float(v, 17) for s, v in known.items()}
     compiled = sp.lambdify(
-        symbols, [e.xreplace(numbers) for e in flat.values()], modules=["scipy", "numpy"], printer=_Printer, cse=True
+        symbols,
+        [_entire(e.xreplace(numbers)) for e in flat.values()],
+        modules=["scipy", "numpy"],
+        printer=_Printer,
+        cse=True,
     )
 
     def function(*args: Any, **kwargs: Any) -> Any:

@@ -146,6 +146,10 @@ def test_without_a_closed_form_a_letter_stands_for_the_coefficient():
         ("kernel elu(z,a) --positive a --python", "Phi2 has no NumPy function"),
         ("kernel tanh(s*z) --positive s --python", "no closed form is known"),
         ("kernel relu --q11 v --q12 1 --rho 1/2 --positive v", "rho: it is given together with q12"),
+        (
+            "kernel leaky_relu(z,s) --q11 1 --q12 3 --q22 1 --positive s",
+            "q12: q12^2 = 9 exceeds q11 q22 = 1, so this is no covariance; give |q12| <= sqrt(q11 q22)",
+        ),
         ("sphere tanh --dim d --degree 2 --positive d", "no closed form of tanh on the sphere"),
         ("sphere relu --dim d --degree 501 --positive d", "501 is too large for a table with symbols"),
     ],
@@ -163,3 +167,43 @@ def test_latex_has_a_left_hand_side_and_the_letters(capsys):
     assert capsys.readouterr().out.startswith(r"c_{k} = \begin{cases} \frac{s}{2} + \frac{1}{2} & \text{for } k = 1")
     assert main(["kernel", "erf(s*z)", "--positive", "s", "--latex"]) == 0
     assert capsys.readouterr().out.startswith(r"\kappa(\rho) = ")
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "correlation"),
+    [
+        ("Max(z - b, 0)", {"real": "b"}, "1"),
+        ("Max(z - b, 0)", {"positive": "b"}, "-1"),
+        ("Abs(z - b)", {"positive": "b"}, "-1"),
+        ("leaky_relu(z, b)", {"positive": "b"}, "-1"),
+    ],
+)
+def test_at_full_correlation_the_kernel_is_a_moment_of_one_variable(text, options, correlation):
+    # the closed form divides by sqrt(1 - rho^2) there: it gave nan or erf(zoo*b)
+    result = bulkedge.kernel(text, rho=correlation, order=0, **options)
+    assert not result.at.has(sp.nan, sp.zoo)
+    (letter,) = result.free_symbols
+    for value in (sp.Rational(2, 3), sp.Integer(1)):
+        plain = bulkedge.kernel(at(result.function, {letter: value}), rho=correlation, order=0)
+        assert float(result.subs(letter, value).value) == pytest.approx(float(plain.value), rel=1e-12, abs=1e-14)
+
+
+def test_full_correlation_in_letters_and_a_sign_that_is_not_declared():
+    result = bulkedge.kernel("relu", q11="a", q12="-sqrt(a*b)", q22="b", positive="a,b", order=0)
+    assert result.at == 0
+    with pytest.raises(bulkedge.InputError, match="declare --positive b"):
+        bulkedge.kernel("Abs(z - b)", rho="-1", real="b")
+
+
+@pytest.mark.parametrize("text", ["relu", "leaky_relu(z, 1/5)", "relu(z)**2", "He(3, z) + abs(z)"])
+@pytest.mark.parametrize("dim", [2, 3])
+def test_a_degree_in_letters_holds_at_every_degree(text, dim):
+    # simplified, the formula is 0/0 at l = 1 on the circle, and Gamma has poles where eta is zero
+    result = bulkedge.sphere(text, dim=dim, degree="l", positive="l")
+    (letter,) = result.free_symbols
+    for row in bulkedge.sphere(text, dim=dim, degree=6).eigenvalues[1:]:
+        exact = result.expr["eta"][0].subs(letter, row.degree)
+        assert float(exact) == pytest.approx(float(row.eta), rel=1e-12, abs=1e-15)
+        values = {letter: sp.Integer(row.degree)}
+        program = called(result.python(), "sphere", values)["eta"]
+        assert float(np.ravel(program)[0]) == pytest.approx(float(row.eta), rel=1e-12, abs=1e-14)

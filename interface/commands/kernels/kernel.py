@@ -327,6 +327,7 @@ def _with_symbols(asked: Any) -> KernelResult:
     """Closed form, series and value as expressions in the user's symbols."""
     import sympy as sp
 
+    from bulkedge.theory.functions.nonlinearity import product
     from bulkedge.theory.functions.parametric import moved, symbols_of
     from bulkedge.theory.gaussian.gaussian_moments import expectation, moments
     from bulkedge.theory.kernels.kernel import coefficient, dual, dual_of_correlation, expansion_at_one
@@ -346,6 +347,13 @@ def _with_symbols(asked: Any) -> KernelResult:
         raise InputError("q11" if v1 == 0 else "q22", "a variance is zero", "with symbols, give positive variances")
     covariance = asked.rho * sp.sqrt(v1 * v2) if asked.rho is not None else asked.q12
     notes = [f"holds where {condition}" for condition in asked.conditions]
+    if covariance is not None:
+        excess = sp.expand(covariance**2 - v1 * v2)
+        if excess.is_positive:
+            problem = f"q12^2 = {covariance**2} exceeds q11 q22 = {v1 * v2}, so this is no covariance"
+            raise InputError("q12", problem, "give |q12| <= sqrt(q11 q22)")
+        if excess.is_nonpositive is None:
+            notes.append(f"holds where {covariance**2} <= {v1 * v2}")
     closed = dual(first, second)
     shown = None if closed is None else closed if in_covariances else dual_of_correlation(first, second)
     found, covaried = None, None
@@ -358,6 +366,14 @@ def _with_symbols(asked: Any) -> KernelResult:
             found = shown.subs(letters.rho, asked.rho)
     a = first if v1 == 1 else moved(first, sp.sqrt(v1), zero)
     b = a if second is first and v1 == v2 else second if v2 == 1 else moved(second, sp.sqrt(v2), zero)
+    if found is not None:
+        # at full correlation v = +-u, and the limit's formula divides by sqrt(1 - rho^2)
+        aligned = _full_correlation(covariance, v1, v2)
+        if aligned:
+            other_side = b if aligned > 0 else moved(second, -sp.sqrt(v2), zero)
+            found = expectation(product(a, other_side))
+        if found is None or found.has(sp.nan, sp.zoo, sp.oo, -sp.oo):
+            raise InputError("rho", f"no closed form is known at {covariance}", "give numbers for the symbols")
     if found is not None and (other is not None or any(m is not None for m in means.values())):
         averages = [expectation(a), expectation(b)]
         covaried = None if None in averages else found - sp.Mul(*averages)
@@ -400,6 +416,15 @@ def _with_symbols(asked: Any) -> KernelResult:
         covaried_at=covaried,
         held=frozenset(held),
     )
+
+
+def _full_correlation(covariance: sp.Expr, v1: sp.Expr, v2: sp.Expr) -> int:
+    """The sign of the correlation where it is shown to be 1 or -1, else 0."""
+    import sympy as sp
+
+    if sp.simplify(covariance**2 - v1 * v2) != 0:
+        return 0
+    return 1 if sp.simplify(covariance - sp.sqrt(v1 * v2)) == 0 else -1
 
 
 def _checked(

@@ -257,7 +257,9 @@ def _with_symbols(given: Any) -> SymbolicSphere:
     for n in (sp.sympify(x, strict=True) for x in degrees):
         harmonics = sp.binomial(n + dim - 1, n) - sp.binomial(n + dim - 3, n - 2)
         count = sp.factor(sp.expand_func(harmonics)) if n.is_Integer else harmonics
-        found.append((int(n) if n.is_Integer else n, count, sp.gammasimp(formula.subs(l, n))))
+        # simplified, a degree in letters would be divided by factors that vanish at some degrees
+        shown = formula.subs(l, n)
+        found.append((int(n) if n.is_Integer else n, count, sp.gammasimp(shown) if n.is_Integer else shown))
     at = square.subs({d: sp.sympify(dim, strict=True), l: 0})
     expressions = [sp.sympify(x, strict=True) for x in (dim, degree, radius)]
     held = symbols_of(f).union(*(e.free_symbols for e in expressions))
