@@ -126,6 +126,22 @@ class Problem:
             return None
         return tuple(found), norm2
 
+    def formulas(self, k: int, batch: str, alpha: sp.Expr, noise: sp.Expr) -> tuple[list[sp.Expr], sp.Expr]:
+        """Signals and squared norm of b_k as formulas at a ratio and a noise that hold symbols (its own are not used).
+
+        Errors: InputError where a moment has no closed form.  Source: T3.
+        """
+        kind = Moments(None)
+        try:
+            target = AdditiveTarget(tuple(kind.link(g) for g in self.links), noise**2, symbolic_rational)
+            geometry = Geometry(target, 1 / alpha, batch)
+            F = self.function(k, batch, label(target, 1 / alpha), kind)
+            signals = [sp.factor(sp.expand(geometry.signal(F, j))) for j in range(len(self.links))]
+            return signals, sp.factor(sp.expand(geometry.gram(F, F)))
+        except MissingFormError as error:
+            remedy = "give alpha and noise as numbers"
+            raise InputError("link", f"the moment {error} has no closed form", remedy) from None
+
     def reached_from(self, j: int, batch: str, orders: int, digits: int = 15) -> tuple[int | None, bool]:
         """The first k in 0..orders with beta_j.b_k != 0, or None; and whether every k before was decided.
 

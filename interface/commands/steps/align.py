@@ -6,7 +6,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-from bulkedge.arguments import BATCHES, Count, Digits, Formula, Function, Noise, Numeric, Real, Word, read
+from bulkedge.arguments import (
+    BATCHES,
+    Count,
+    Digits,
+    Formula,
+    Function,
+    NoiseOrSymbol,
+    Numeric,
+    Positive,
+    Real,
+    RealNames,
+    Word,
+    read,
+)
 from bulkedge.results.number import Number, short
 from bulkedge.results.quantities import COLUMNS, Shared, row
 from bulkedge.results.result import Result, Table
@@ -15,9 +28,10 @@ if TYPE_CHECKING:
     import sympy as sp
 
     from bulkedge.numerics.steps.alignment import Limits, Reach
-    from bulkedge.theory.steps.directions import Direction, Value
+    from bulkedge.theory.steps.directions import Direction, Problem, Value
 
 ORDERS = 4  # spikes looked at for "reached from"; derivatives of other activations than polynomials grow fast
+HAS_PROGRAM = True
 
 
 @dataclass(frozen=True)
@@ -131,6 +145,55 @@ class AlignResult(Result):
         return r", \qquad ".join(parts)
 
 
+@dataclass(frozen=True)
+class AlignFormula(Result):
+    """The limits of b_k as formulas in the ratio and the noise."""
+
+    command: ClassVar[str] = "align"
+    reading: str
+    power: int
+    known: Mapping[str, Number]
+    others: tuple[tuple[Number, Number], ...]
+
+    def quantities(self) -> dict[str, Any]:
+        """`signal`, `norm2`, `cosine`, `reading`; `signals`, `cosines` of every direction."""
+        signals, cosines = zip(*self.others, strict=True)
+        return {**self.known, "reading": self.reading, "signals": signals, "cosines": cosines}
+
+    def tables(self) -> tuple[Table, ...]:
+        """The limits."""
+        limits = tuple(row(name, x) for name, x in self.known.items())
+        return (Table(COLUMNS, limits, f"b_{self.power}, reading {self.reading}"),)
+
+    def latex(self) -> str:
+        """The limits."""
+        names = (rf"\beta \cdot b_{{{self.power}}}", rf"\lvert b_{{{self.power}}} \rvert^{{2}}", r"\cos")
+        return r", \qquad ".join(rf"{name} \to {x.latex}" for name, x in zip(names, self.known.values(), strict=True))
+
+
+def _formula(given: Any, problem: Problem, power: int, batch: str) -> AlignFormula:
+    """The answer in letters.
+
+    Errors: InputError where a moment has no closed form, or the direction vanishes.
+    """
+    import sympy as sp
+
+    from bulkedge.theory.numbers.errors import InputError
+
+    signals, norm2 = problem.formulas(power, batch, given.alpha, given.noise)
+    if norm2 == 0:
+        raise InputError("power", f"the direction b_{power} vanishes ({batch} batch)", "take another power or link")
+    pairs = tuple(
+        (Number.of(x, digits=given.digits), Number.of(x / sp.sqrt(norm2), digits=given.digits)) for x in signals
+    )
+    known = {"signal": pairs[0][0], "norm2": Number.of(norm2, digits=given.digits), "cosine": pairs[0][1]}
+    setting = "n, d -> infinity, n/d = alpha for both batches, correlation loss; y = sum g_j(beta_j.x) + noise"
+    notes = ["derived here and checked by simulation; the limit of b_k itself, before O2's overlap"]
+    notes += [f"holds for {condition}" for condition in given.conditions]
+    source = ("T3",) if problem.activation is None else ("T3", "T2")
+    return AlignFormula(given.inputs, setting, source, tuple(notes), problem.reading, power, known, pairs)
+
+
 def _from(row: Mapping[str, Any], batch: str) -> str:
     text = f"never up to {row['orders']}" if row[batch] is None else str(row[batch])
     return text if row[f"{batch}_decided"] else text + " (not all decided)"
@@ -143,14 +206,16 @@ def align(
     ],
     *,
     power: Annotated[Numeric, Count("the order k of the spike", "k", low=0)],
-    alpha: Annotated[Numeric, Real("n/d of both batches", "a", low=0, exclusive=True)],
+    alpha: Annotated[Numeric, Real("n/d of both batches", "a", low=0, exclusive=True, letters=True)],
     batch: Annotated[str, Word("the second step's data", words=BATCHES)],
-    noise: Noise = 0,
+    noise: NoiseOrSymbol = 0,
     activation: Annotated[
         Function | None, Formula("asks for the reading full: F_k = Fbar_k of this activation", "ACT")
     ] = None,
     digits: Digits = 15,
-) -> AlignResult:
+    positive: Positive = None,
+    real: RealNames = None,
+) -> AlignResult | AlignFormula:
     """Limits of the k-th direction b_k of the second step: beta.b_k, |b_k|^2 and their cosine.
 
     b_k = (1/n) X^T F_k(y, X u), F_k = y p^k (reading rank_one), or F_k of T2's reading full with an activation.
@@ -178,6 +243,8 @@ def align(
     for g in links:
         if g.degree == 0:
             raise InputError("link", f"{g.name} is constant: there is no direction to learn", "give another link")
+    if given.symbolic:
+        return _formula(given, Problem(links, Fraction(1), activation=sigma), power, batch)
     problem = Problem(links, Fraction(str(ratio)), Fraction(str(deviation)), sigma)
     further = None
     if sigma is not None and batch == "reused" and power and len(links) == 1:

@@ -78,6 +78,26 @@ def test_letters_are_the_readers() -> None:
     assert bulkedge.convert("F", "O", step=eta, width=d)._stated["ratios"]["psi2"] is None
 
 
+@pytest.mark.parametrize(
+    ("link", "power", "batch", "activation"),
+    [
+        ("He(2, z) + He(3, z)", 1, "reused", None),
+        ("z + He(2, z)/2", 2, "fresh", None),
+        ("z + He(3, z)/3", 1, "reused", "z + He(2, z)/4"),
+        ("sin(z)", 1, "fresh", None),
+    ],
+)
+def test_align(link: str, power: int, batch: str, activation: str | None) -> None:
+    symbolic = bulkedge.align(link, power=power, alpha=a, batch=batch, noise=s, activation=activation)
+    for ratio, noise in ((Fraction(7, 3), Fraction(1, 2)), (Fraction(1, 5), Fraction(3))):
+        numeric = bulkedge.align(link, power=power, alpha=ratio, batch=batch, noise=noise, activation=activation)
+        at = symbolic.subs({x: v for x, v in ((a, ratio), (s, noise)) if x in symbolic.free_symbols})
+        for name in ("signal", "norm2", "cosine"):
+            assert float(at[name]) == pytest.approx(float(numeric._stated[name]), rel=1e-12, abs=1e-14)
+    with pytest.raises(InputError, match="no closed form"):
+        bulkedge.align("tanh(z)", power=1, alpha=a, batch=batch)
+
+
 def test_floor_is_exact_where_it_can_be() -> None:
     found = bulkedge.floor("erf", "erf")
     assert (found.tau.expr, found.kappa.expr) == (0, sp.sqrt(3))
