@@ -20,11 +20,12 @@ DERIVED = (
     *("M1", "M2", "L1"),
     *(f"T{i}" for i in range(1, 7)),
     *(f"R{i}" for i in range(1, 4)),
-    *("E2", "E6", "E7", "E8", "E11"),
+    *("E2", "E6", "E7", "E8", "E11", "E12", "E14"),
 )
 # Without a derivation of the formula: what kind of statement it is instead.
 OTHERWISE = {
     "C1": "the fixed-point equations of paper P5, corrected and checked by simulation",
+    "E13": "E12's risk at what features explain of a level, which is derived (E13.explained)",
     "G3": "a fourth moment, evaluated in theory/ and checked by simulation",
     "G8": "a projection, evaluated in theory/ and checked by quadrature",
     "G9": "a law proposed in place of training, checked by simulation",
@@ -80,7 +81,7 @@ def test_no_claim_is_a_starting_point() -> None:
         begun = [(line, r) for line, r in lines(d) if isinstance(r, Given) and r.define is None]
         starts = {(named(relation), line) for line, relation in begun}
         assert starts, d.id
-        assert not starts & {(claim.lhs, claim.rhs) for claim in claims(d)}, d.id
+        assert not starts & {(claim.lhs, claim.rhs) for claim in claims(d) if isinstance(claim, sp.Eq)}, d.id
         assert not {expression for _, expression in starts} & set(claims(d)), d.id
 
 
