@@ -16,7 +16,8 @@ from flint import acb, arb, ctx
 from sympy.core.cache import clear_cache
 
 from benchmarks.benchmark import Benchmark, Row, children, seconds
-from bulkedge.theory.functions import nonlinearity, pieces
+from bulkedge.theory.functions import nonlinearity, parametric, pieces
+from bulkedge.theory.functions.parse import expression
 from bulkedge.theory.gaussian import gaussian, gaussian_moments, gaussian_terms, general_term, hermite
 from bulkedge.theory.numbers.ball import enclose_expr
 from bulkedge.theory.numbers.symbols import k as k_symbol
@@ -109,6 +110,25 @@ def relu_rows() -> tuple[Row, ...]:
     return (Row("exact ReLU coefficients, k = 0..40", "sympy.integrate", mine, scaled, 100, note),)
 
 
+def letter_rows() -> tuple[Row, ...]:
+    """Leaky ReLU k = 0..40, its slope a letter, against its slope a number: at most five times as long."""
+    slope = sp.Symbol("s", positive=True)
+
+    def lettered() -> tuple[sp.Expr | None, ...]:
+        parametric.parametric.cache_clear()
+        expr = expression("leaky_relu(z, s)", "FUNCTION", {"s": slope})
+        return gaussian_moments.moments(parametric.parametric(expr, "leaky_relu(z, s)")[0], 40)
+
+    def numeric() -> tuple[sp.Expr | None, ...]:
+        return gaussian_moments.moments(nonlinearity.nonlinearity("leaky_relu(z, 1/7)"), 40)
+
+    for a, b in zip(lettered(), numeric(), strict=True):
+        assert a is not None
+        assert sp.expand(a.subs(slope, sp.Rational(1, 7)) - b) == 0
+    mine, other = seconds(lettered, before=forget), seconds(numeric, before=forget)
+    return (Row("leaky ReLU, slope s, moments k = 0..40", "the same, slope 1/7", mine, other, 1 / 5),)
+
+
 def general_rows() -> tuple[Row, ...]:
     """The general term of ReLU at k = 10^6 to fifty digits, against the formula typed into mpmath's log-gamma."""
     term = hermite.general_term(nonlinearity.nonlinearity("relu"))
@@ -141,6 +161,7 @@ def help_rows() -> tuple[Row, ...]:
 BENCHMARKS = (
     Benchmark("hermite.tanh", tanh_rows),
     Benchmark("hermite.relu", relu_rows),
+    Benchmark("hermite.letters", letter_rows),
     Benchmark("hermite.general", general_rows),
     Benchmark("cli.help", help_rows),
 )

@@ -461,3 +461,33 @@ def test_every_formula_compiles(katex: Path) -> None:
 def test_every_commands_latex_compiles(katex: Path, tmp_path: Path) -> None:
     named = [(f"{c} {' '.join(a)}", emitted(c, a, tmp_path)) for c in COMMANDS for a in CALLS[c]]
     assert compiled(katex, named) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "letter"),
+    [("leaky_relu(z, s)", "s"), ("erf(s*z)", "s"), ("sin(w*z)", "w"), ("z + c*He(2, z)", "c"), ("exp(a*z)", "a")],
+)
+def test_letters_are_read_back(text: str, letter: str) -> None:
+    from bulkedge import hermite, kernel
+    from bulkedge.theory.functions.parametric import at
+
+    result = hermite(text, 5, positive=letter)
+    (symbol,) = result.free_symbols
+    there = sp.Rational(3, 7)
+    numbers, given = at(result.function, {symbol: there}), {letter: mp.mpf(3) / 7}
+    ((left, right),) = equations(result.latex()).items()
+    assert left == "c_{k}"
+    for k, row in enumerate(hermite(numbers, 5).coefficients):
+        near(right, str(row["value"].value), k=k, **given)
+    found = equations(kernel(text, order=0, positive=letter).latex())
+    expected = kernel(numbers, rho="2/7", order=0).value.value
+    near(found[r"\kappa(\rho)"], str(expected), rho=mp.mpf(2) / 7, **given)
+
+
+def test_a_sphere_in_letters_is_read_back() -> None:
+    from bulkedge import sphere
+
+    ((left, right),) = equations(sphere("leaky_relu(z, s)", "d", 4, positive="s,d").latex()).items()
+    assert left == r"\eta_{l}"
+    for row in sphere("leaky_relu(z, 1/5)", 7, 4).eigenvalues:
+        near(right, str(row.eta.value), d=7, l=row.degree, s=mp.mpf(1) / 5)
