@@ -86,6 +86,12 @@ def reference() -> str:
     return str(runpy.run_path(str(ROOT / "docs" / "reference.py"))["reference"]())
 
 
+def test_the_page_of_closed_forms_is_up_to_date() -> None:
+    made = runpy.run_path(str(ROOT / "docs" / "closed_forms.py"))
+    assert made["page"]() == (ROOT / "docs" / "closed-forms.md").read_text(encoding="utf-8")
+    assert made["lettered"]() <= set(made["CALLS"])
+
+
 def test_the_reference_is_complete() -> None:
     made = reference()
     for name in bulkedge.__all__[1:]:

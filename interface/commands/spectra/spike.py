@@ -81,6 +81,9 @@ class SpikeResult(Result):
         """Outlier and overlaps."""
         from bulkedge.derivations.engine.latex import latex
 
+        if "observed" in self.inputs:
+            symbol = {"rectangular": r"\theta", "covariance": r"\ell"}.get(self.ensemble, r"\zeta")
+            return rf"{symbol} = {latex(self.known['strength'].expr)}"
         name = "s_{1}" if self.ensemble == "rectangular" else r"\lambda"
         return rf"{name} \to {latex(self.known['outlier'].expr)}"
 
