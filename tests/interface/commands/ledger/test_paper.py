@@ -35,7 +35,7 @@ def _result() -> CheckResult:
     exact = Enclosure(Fraction(1, 2), Fraction(0), "exact")
     check = Check(
         "H1.test",
-        "mu_1 <= 1/2 & 100%",
+        "`mu_1 <= 1/2` & 100%",
         "tests",
         lambda: 0.5,
         SecondRoute(lambda: exact),
@@ -99,7 +99,7 @@ def test_a_failing_engine_costs_the_pdf_only(tmp_path: Path, monkeypatch: pytest
 def test_the_ledger_and_the_errata_are_in_it() -> None:
     text = book.book(entries(select(())), (), (_result(),), "1")
     assert "Ledger of checks" in text
-    assert r"\(\mu_{1}\) \(\leq\) 1/2 \& 100\%" in text
+    assert r"\(\mu_{1} \leq 1/2\) \& 100\%" in text
     for statement in registry.statements():
         for erratum in statement.errata:
             assert prose(erratum.found) in text
