@@ -207,3 +207,11 @@ def test_a_degree_in_letters_holds_at_every_degree(text, dim):
         values = {letter: sp.Integer(row.degree)}
         program = called(result.python(), "sphere", values)["eta"]
         assert float(np.ravel(program)[0]) == pytest.approx(float(row.eta), rel=1e-12, abs=1e-14)
+
+
+def test_a_kernel_without_a_closed_form_is_enclosed_once_the_letters_have_values():
+    result = bulkedge.kernel("tanh(s*z)", rho="c", order=1, positive="s", real="c")
+    found = result.subs({"s": 2, "c": "1/3"})
+    plain = bulkedge.kernel("tanh(2*z)", rho="1/3", order=1)
+    assert float(found.value) == pytest.approx(float(plain.value), rel=1e-14)
+    assert float(found.series[1]["value"]) == pytest.approx(float(plain.series[1]["value"]), rel=1e-14)

@@ -56,6 +56,7 @@ class KernelResult(Result):
     at: sp.Expr | None = None  # with symbols: the kernel where it was asked for
     covaried_at: sp.Expr | None = None
     held: frozenset[Any] = frozenset()
+    law: tuple[tuple[str, sp.Expr], ...] = ()  # with symbols: correlation, variances and means as they were given
 
     @property
     def exit_status(self) -> int:
@@ -108,6 +109,20 @@ class KernelResult(Result):
         value = {} if shown is None else {"value": self._letter(shown)}
         known = {} if self.enclosed is None else {"value": self._number(self.enclosed, None)}
         return expressions({**known, **value, **series})
+
+    def subs(self, *values: Any) -> Quantities:
+        """The quantities with values put for symbols; with all of them given, enclosures where no form is known."""
+        from bulkedge.results.substitution import read_values
+        from bulkedge.theory.functions.parametric import at, symbols_of
+
+        given = read_values({values[0]: values[1]} if len(values) == 2 else values[0], self.free_symbols)
+        own = symbols_of(self.first, self.second).union(*(e.free_symbols for _, e in self.law))
+        if self.letters and self.closed_form is None and set(given) == own:
+            law = {name: e.subs(given) for name, e in self.law}
+            other = None if self.with_ is None else at(self.with_, given)
+            order = len(self.letters) - 1
+            return kernel(at(self.function, given), with_=other, digits=self.digits, order=order, **law)._stated
+        return super().subs(given)
 
     def python(self) -> str:
         """A program: one function of the free symbols, the correlation and variances among them, that gives `value`.
@@ -415,6 +430,7 @@ def _with_symbols(asked: Any) -> KernelResult:
         at=found,
         covaried_at=covaried,
         held=frozenset(held),
+        law=tuple((n, e) for n, e in {"rho": asked.rho, **given, **means}.items() if e is not None),
     )
 
 
