@@ -23,6 +23,7 @@ import sympy as sp
 from benchmarks.benchmark import Benchmark, Line, Missing, Row, seconds
 from bulkedge.numerics.kernels.kernel_matrix import kernel_matrix
 from bulkedge.numerics.spectra.marchenko_pastur import MarchenkoPastur
+from bulkedge.numerics.spectra.screenot import hard_threshold
 from bulkedge.numerics.weights.weights import analyse
 from bulkedge.theory.equivalents.equivalent import Equivalent, declare, read, values_of
 from bulkedge.theory.equivalents.matrix_expression import Model
@@ -109,6 +110,11 @@ def _law(method: str, points: int) -> npt.ArrayLike:
     return np.asarray(getattr(law, method)(np.linspace(0.05, 2.95, points)))
 
 
+def _screened() -> npt.ArrayLike:
+    noise = np.random.default_rng(0).standard_normal((300, 300))
+    return [hard_threshold(np.linalg.svd(noise, compute_uv=False), 1.0, 30).threshold]
+
+
 def _relu(n: int, d: int) -> npt.ArrayLike:
     return kernel_matrix(np.random.default_rng(0).standard_normal((n, d)), weight_variance=1 / d)
 
@@ -190,6 +196,7 @@ def work():
     return [watcher.mp_fit(evals, n, n, 1, "layer", 0, 0, False, False, ".", "blue", 1.0, True, evals)[0]]
 answer(work)
 """
+_SCREENOT = "import screenot\nanswer(lambda: [screenot.adaptiveHardThresholding(W, 30)[1]])\n"
 _DENSITY, _MANY = _POINTS.format(points=1000), _POINTS.format(points=10**5)
 _MP = "Marchenko-Pastur"
 
@@ -237,6 +244,10 @@ CONTESTS = {
     "scikit_rmt.cdf": Contest(
         "skrmt", "scikit-rmt", f"{_MP} cdf, 10^5 points", _SKRMT + _MANY + "answer(lambda: law.cdf(x))",
         functools.partial(_law, "cdf", 10**5), 1e-6,
+    ),
+    "screenot": Contest(
+        "screenot", "screenot", "ScreeNOT's threshold, 300 x 300", _NOISE.format(side=300) + _SCREENOT,
+        _screened, 2e-5,  # the peer's bisection ends within 1e-5
     ),
     "weightwatcher": Contest(
         "weightwatcher", "weightwatcher", "outliers of noise, 500 x 500, whole report",

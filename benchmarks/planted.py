@@ -7,7 +7,12 @@ its count (the bulk fits) and quotes a false-alarm rate. What must hold: where a
 from __future__ import annotations
 
 import functools
+import json
 import math
+import os
+import subprocess
+import tempfile
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import ClassVar
@@ -15,12 +20,16 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.benchmark import Benchmark
+from benchmarks.benchmark import Benchmark, Line
+from benchmarks.peers import Contest
+from bulkedge.numerics.spectra.edge import outliers_of
 from bulkedge.numerics.weights.further_edges import further_edges
+from bulkedge.numerics.weights.reduced import reduced
 from bulkedge.numerics.weights.weights import analyse
 
 Noise = Callable[[np.random.Generator], NDArray[np.float64]]
 SHAPE, TRIALS, ALARM = (120, 180), 30, 0.05
+BESIDE = 10  # trials of the side by side with other programs
 _LINE = "{:<16} {:>6} {:>22} {:>9} {:>8} {:>14} {:>9}"
 
 
@@ -122,4 +131,94 @@ def _rows(law: str) -> Iterator[Cell]:
     return (cell(law, spikes) for spikes in (0, 3, 20))
 
 
-BENCHMARKS = tuple(Benchmark(f"planted.{law}", functools.partial(lambda name: tuple(_rows(name)), law)) for law in LAWS)
+# What each peer counts in W. ScreeNOT needs a bound of the rank: twice the truth, 12 at least, which favours it.
+_COUNT = {
+    "screenot": "import screenot\ndef count(W, truth):\n"
+    "    return int(screenot.adaptiveHardThresholding(W, max(12, 2 * truth))[2])\n",
+    "weightwatcher": "import weightwatcher\nwatcher = weightwatcher.WeightWatcher()\ndef count(W, truth):\n"
+    "    n, m, evals = max(W.shape), min(W.shape), np.sort(np.linalg.svd(W, compute_uv=False) ** 2)\n"
+    "    return int(watcher.mp_fit(evals, n, m, 1, 'layer', 0, 0, False, False, '.', 'blue', 1.0, True, evals)[0])\n",
+}
+# A matrix that a peer cannot answer (an exception of its own) counts as no answer: -1.
+_ASK = """
+import json, sys, time
+import numpy as np
+{count}
+found = []
+with np.load(sys.argv[1]) as data:
+    for name in data.files:
+        W = data[name]
+        start = time.process_time()
+        try:
+            answer = count(W, int(name.split("|")[1]))
+        except Exception:
+            answer = -1
+        found.append([name, answer, time.process_time() - start])
+print(json.dumps(found))
+"""
+
+
+@dataclass(frozen=True)
+class Beside:
+    """One law and number of spikes: in how many of BESIDE matrices each program's count is exact, and its seconds."""
+
+    HEADER: ClassVar[str] = "{:<16} {:>6} {:>16} {:>8} {:>10}".format("noise", "spikes", "program", "exact", "seconds")
+    law: str
+    spikes: int
+    program: str
+    exact: int
+    seconds: float
+
+    @property
+    def met(self) -> bool:
+        """It informs."""
+        return True
+
+    @property
+    def line(self) -> str:
+        """The cell as printed; seconds a matrix."""
+        return f"{self.law:<16} {self.spikes:>6} {self.program:>16} {self.exact:>5}/{BESIDE} {self.seconds:>10.3g}"
+
+
+def _ours(name: str, array: NDArray[np.float64]) -> tuple[str, int, float]:
+    """The count alone, as the peers': without the report's simulated fit."""
+    start = time.process_time()
+    count = outliers_of(reduced(array).matrix, ALARM).count
+    return name, count, time.process_time() - start
+
+
+def _beside() -> tuple[Line, ...]:
+    """The same matrices to ours, to ScreeNOT's authors' package and to weightwatcher."""
+    keys = [(law, spikes, seed) for law in LAWS for spikes in (0, 3, 20) for seed in range(BESIDE)]
+    data = {f"{law}|{spikes}|{seed}": planted(law, spikes, seed) for law, spikes, seed in keys}
+    answers = {"ours": [_ours(name, array) for name, array in data.items()]}
+    lines: list[Line] = []
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "planted.npz")
+        np.savez(path, **data)  # type: ignore[arg-type]  # the stubs take the names for options
+        for program, count in _COUNT.items():
+            asked = Contest(program, program, "planted truth", "", tuple, 0)
+            interpreter = asked.interpreter()
+            if interpreter is None:
+                lines += asked.run()
+                continue
+            single = os.environ | {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL", "NUMEXPR")}
+            command = [interpreter, "-W", "ignore", "-c", _ASK.format(count=count), path]
+            run = subprocess.run(
+                command, check=True, env=single, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+            )
+            answers[program] = json.loads(run.stdout.strip().splitlines()[-1])
+    cells: list[Line] = []
+    for law in LAWS:
+        for spikes in (0, 3, 20):
+            for program, found in answers.items():
+                mine = [(count, taken) for name, count, taken in found if name.startswith(f"{law}|{spikes}|")]
+                exact = sum(count == spikes for count, _ in mine)
+                cells.append(Beside(law, spikes, program, exact, min(taken for _, taken in mine)))
+    return (*cells, *lines)
+
+
+BENCHMARKS = (
+    *(Benchmark(f"planted.{law}", functools.partial(lambda name: tuple(_rows(name)), law)) for law in LAWS),
+    Benchmark("planted.beside", _beside),
+)

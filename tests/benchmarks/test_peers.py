@@ -39,5 +39,5 @@ def test_a_peer_runs_in_the_interpreter_its_variable_names(monkeypatch):
 def test_every_peer_has_a_variable_of_its_own():
     assert {c.variable for c in CONTESTS.values()} == {
         "NEURAL_TANGENTS_PYTHON", "RMTOOL_PYTHON", "FREEALG_PYTHON", "SCIKIT_RMT_PYTHON", "WEIGHTWATCHER_PYTHON",
-        "AUTO_FPT_PYTHON",
+        "SCREENOT_PYTHON", "AUTO_FPT_PYTHON",
     }  # fmt: skip
