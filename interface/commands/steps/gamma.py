@@ -139,6 +139,7 @@ def gamma(
     at[symbols.beta] = width / dimension
     exact = c.exact_moments(f, g, given.noise)
     open_moments = {symbol for symbol, x in exact.items() if x is None}
+    unknown = {symbol for symbol, x in exact.items() if x is None or c.link2 in x.free_symbols}
     held = set().union(*(x.free_symbols for x in exact.values() if x is not None))
     letters = set().union(*(x.free_symbols for x in (*at.values(), given.noise))) | (held - {c.link2})
     clash = sorted({s.name for s in letters} & {s.name for s in exact})
@@ -147,6 +148,8 @@ def gamma(
     values = c.moments(f, g, given.noise, shown + 8) if open_moments and not letters else {}
 
     def number(expression: sp.Expr) -> Number:
+        if not letters and not unknown.isdisjoint(expression.free_symbols):  # no formula: a number at once
+            return Number.of(c.evaluate(expression, values, at, shown + 8), digits=shown)
         whole = c.inserted(expression, exact, at)
         if letters or not whole.free_symbols:
             return Number.of(whole, digits=shown)
