@@ -297,6 +297,12 @@ FunctionOfZ = Annotated[
     Function, Formula("a name (bulkedge functions) or an expression in z", "FUNCTION", place=True, letters=True)
 ]
 Activation = Annotated[Function, Formula("the network's activation, a function of z", "ACTIVATION", place=True)]
+ParametricActivation = Annotated[
+    Function, Formula("the network's activation, a function of z", "ACTIVATION", place=True, letters=True)
+]
+ParametricLink = Annotated[
+    Function, Formula("the link g of the target y = g(w*.x) + noise", "LINK", place=True, letters=True)
+]
 Link = Annotated[Function, Formula("the link g of the target y = g(w*.x) + noise", "LINK", place=True)]
 
 

@@ -215,3 +215,18 @@ def test_a_kernel_without_a_closed_form_is_enclosed_once_the_letters_have_values
     plain = bulkedge.kernel("tanh(2*z)", rho="1/3", order=1)
     assert float(found.value) == pytest.approx(float(plain.value), rel=1e-14)
     assert float(found.series[1]["value"]) == pytest.approx(float(plain.series[1]["value"]), rel=1e-14)
+
+
+def test_a_and_b_for_a_leaky_relu_of_any_slope(capsys):
+    found = bulkedge.gamma(
+        "leaky_relu(z, s)", "z + c*He(2, z)", n=300, m=200, d=100, step=30, noise="1/5", positive="s", real="c"
+    )
+    plain = bulkedge.gamma("leaky_relu(z, 1/5)", "z + He(2, z)/3", n=300, m=200, d=100, step=30, noise="1/5")
+    there = found.subs({"s": "1/5", "c": "1/3"})
+    for reading in ("printed", "rank_one", "full"):
+        for name in ("A", "B"):
+            mine, other = (getattr(getattr(x, reading), name) for x in (there, plain))
+            assert float(mine) == pytest.approx(float(other), rel=1e-13)
+    line = ["gamma", "tanh(s*z)", "z", "--n", "9", "--m", "9", "--d", "9", "--step", "1", "--positive", "s"]
+    assert main(line) == 2
+    assert "ACTIVATION: a moment of tanh(s*z) has no closed form in s; give s a number" in capsys.readouterr().err

@@ -243,6 +243,11 @@ def _integrand(symbol: sp.Symbol, activation: Nonlinearity, target: Nonlinearity
     return product(f, f), 0 if symbol == link2 else 2
 
 
+def belongs(symbol: sp.Symbol, of_activation: bool) -> bool:
+    """Whether a moment is one of the activation's (else of the link's)."""
+    return (symbol in act or symbol in (slope2, own)) == of_activation
+
+
 def exact_moments(activation: Nonlinearity, target: Nonlinearity, noise: sp.Expr) -> dict[sp.Symbol, sp.Expr | None]:
     """Every moment in the readings as an exact expression, or None where no closed form is known.
 

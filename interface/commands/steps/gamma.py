@@ -6,7 +6,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-from bulkedge.arguments import Activation, Count, Digits, Link, NoiseOrSymbol, Numeric, Positive, Real, RealNames, read
+from bulkedge.arguments import (
+    Count,
+    Digits,
+    NoiseOrSymbol,
+    Numeric,
+    ParametricActivation,
+    ParametricLink,
+    Positive,
+    Real,
+    RealNames,
+    read,
+)
 from bulkedge.results.number import Number
 from bulkedge.results.quantities import COLUMNS, row, rows
 from bulkedge.results.result import Result, Table
@@ -96,8 +107,8 @@ def _cell(x: Number) -> str:
 
 
 def gamma(
-    activation: Activation,
-    link: Link,
+    activation: ParametricActivation,
+    link: ParametricLink,
     n: Annotated[Numeric, Count("samples of the step", "N", low=1, letters=True)],
     m: Annotated[Numeric, Count("width", "M", low=1, letters=True)],
     d: Annotated[Numeric, Count("dimension", "D", low=2, letters=True)],
@@ -113,8 +124,8 @@ def gamma(
     that of the true update: A - 1 to leading order in 1/d, B with all its terms of relative order 1/d.
     Valid for: continuous activations; the readings need no non-zero coefficient: where the link's first coefficient
     vanishes B keeps its terms of order 1/d, and `conditional` says that u loses w* (cosine 0).
-    Sizes, step and noise may be expressions over declared symbols: A and B are then formulas; a moment without a closed
-    form stays a symbol, whose enclosure `moments` holds.
+    Sizes, step, noise and the functions may hold declared symbols: A and B are then formulas; a moment without a closed
+    form stays a symbol, whose enclosure `moments` holds (a function with parameters has to have closed forms).
     Convention: weights N(0, I/d) before the step, a_j with E a_j = 0, E a_j^2 = 1/m, square loss with 1/2.
     Errors: InputError for sizes below 1 (d below 2), a negative noise, an activation with a jump; exit status 3 where
     the digits are not reached.
@@ -129,6 +140,7 @@ def gamma(
     given = read(gamma, locals())
     import sympy as sp
 
+    from bulkedge.theory.functions import parametric
     from bulkedge.theory.numbers import symbols
     from bulkedge.theory.numbers.errors import InputError
     from bulkedge.theory.steps import covariance as c
@@ -142,6 +154,12 @@ def gamma(
     unknown = {symbol for symbol, x in exact.items() if x is None or c.link2 in x.free_symbols}
     held = set().union(*(x.free_symbols for x in exact.values() if x is not None))
     letters = set().union(*(x.free_symbols for x in (*at.values(), given.noise))) | (held - {c.link2})
+    for h, said in ((f, "ACTIVATION"), (g, "LINK")):
+        mine = parametric.symbols_of(h)
+        if mine and any(x is None for symbol, x in exact.items() if c.belongs(symbol, h is f)):
+            names = ", ".join(sorted(map(str, mine)))
+            problem = f"a moment of {h.name} has no closed form in {names}"
+            raise InputError(said, problem, f"give {names} a number")
     clash = sorted({s.name for s in letters} & {s.name for s in exact})
     if clash:
         raise InputError("step", f"{clash[0]} is a moment's name", "choose another letter")
