@@ -44,7 +44,7 @@ EXEMPT = {
     "theory.hermite:check_degree theory.second_step:check_power",
     "it lists or counts directions by exact rules; tests go through the cases": "theory.directions:reach_table "
     "theory.directions:vanishing_spikes theory.directions:further_orders theory.phases:count "
-    "theory.parametric:moved theory.covariance:belongs theory.signs:sign_of theory.kink:crossing "
+    "theory.parametric:moved theory.signs:sign_of theory.kink:crossing "
     "theory.generative:generative_exponent theory.generative:level_moment",
     "it reads an expression or sorts a graph; tests go through the cases": "theory.matrix_expression "
     "theory.equivalents theory.matrix_text theory.realisation theory.dyson:classes "
