@@ -15,6 +15,8 @@ _L = sp.Symbol("L")
 _TRAIN = sp.Symbol("R_train")
 _B = sp.Function("B")(kappa)
 
+_RISK, _EXPLAINED = sp.symbols("R_test Q", positive=True)
+
 
 def _risk() -> Iterator[Step]:
     R, D = ar.unexplained, ar.degrees
@@ -31,7 +33,9 @@ def _risk() -> Iterator[Step]:
     )
     yield Step((1 - D) ** 2 * ar.risk(), "=", "simplified")
     yield Step(
-        ar.risk(), Apply(lambda e: e / (1 - D) ** 2), ("the test risk is `(kappa/lam)^2` times the training error")
+        ar.risk(),
+        Apply(lambda e: e / (1 - D) ** 2, name=_RISK),
+        ("the test risk is `(kappa/lam)^2` times the training error"),
     )
 
 
@@ -67,14 +71,18 @@ def _features() -> Iterator[Step]:
         ),
     )
     yield Step(psi2 * m * s**2 / (1 + psi2 * m * s), "=", "over a common denominator")
-    yield Step(ar.explained_at(s), Apply(lambda e: mu1_star**2 * e), "`Q` at a target of energy one: its linear part")
+    yield Step(
+        ar.explained_at(s),
+        Apply(lambda e: mu1_star**2 * e, name=_EXPLAINED),
+        "`Q` at a target of energy one: its linear part",
+    )
 
 
 DERIVATIONS = (
     Derivation(
         "E12.risk",
         "Risk from the loss and the population's ridge",
-        ar.risk,
+        lambda: sp.Eq(_RISK, ar.risk()),
         _risk,
         "E12, E13",
         (),
@@ -93,7 +101,7 @@ DERIVATIONS = (
     Derivation(
         "E13.explained",
         "What random features explain of a level",
-        lambda: ar.explained_at(ar.level),
+        lambda: sp.Eq(_EXPLAINED, ar.explained_at(ar.level)),
         _features,
         "E13",
         (),

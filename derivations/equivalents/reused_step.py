@@ -10,6 +10,7 @@ from bulkedge.derivations.engine.derivation import Apply, Derivation, Given, Ste
 from bulkedge.theory.equivalents import reused_step as rs
 from bulkedge.theory.numbers.symbols import alpha, eta, lam, mu1, psi2
 
+_OWN = sp.Symbol("c", real=True)
 _h, _second, _delta = sp.symbols("h_ij E_slope2 delta", positive=True)
 
 
@@ -55,7 +56,9 @@ def _own() -> Iterator[Step]:
         "`E sigma'^2 = mu1^2 + Var sigma'`; the first part is in `e X u` already",
     )
     yield Step(
-        rs.own_coefficient(), Apply(lambda e: e - eta * mu1**2 / alpha), ("`c`: what the rank-one step leaves out")
+        rs.own_coefficient(),
+        Apply(lambda e: e - eta * mu1**2 / alpha, name=_OWN),
+        ("`c`: what the rank-one step leaves out"),
     )
 
 
@@ -67,5 +70,7 @@ _NOTATION = (
 DERIVATIONS = (
     Derivation("E14.loss", "The loss after a step on the training set", rs.loss_statement, _loss, "E14", (), _NOTATION),
     Derivation("E14.share", "The resolvent's parameter `q`", rs.share_equation, _share, "E14", (), _NOTATION),
-    Derivation("E14.own", "The samples' own terms", rs.own_coefficient, _own, "E14", (), _NOTATION),
+    Derivation(
+        "E14.own", "The samples' own terms", lambda: sp.Eq(_OWN, rs.own_coefficient()), _own, "E14", (), _NOTATION
+    ),
 )

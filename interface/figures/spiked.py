@@ -363,6 +363,7 @@ FIGURES = (
         "100, ReLU, link tanh(2z), noise .1, ridge .1, eta = 2.5 d^.75 m/d, which holds B; 40 networks a point, "
         f"seed {SEED}.",
         width,
+        functools.partial(width, 50, 12),
     ),
     Picture(
         "F.approximation",
@@ -377,6 +378,7 @@ FIGURES = (
         "Lines: G1, reading full; points: simulated, two standard errors, 24 draws. ReLU, link tanh, alpha = 2, "
         f"beta = 1, eta = 20 d^zeta in paper F's units, seed {SEED}.",
         rates,
+        functools.partial(rates, (25, 50, 100), 8),
     ),
     Picture(
         "F.skipping",

@@ -525,8 +525,14 @@ def _product(a: Any, r: Any, b: Any, s: Any) -> tuple[Any, Any]:
 
 
 def _quotient(a: Any, r: Any, b: Any, s: Any) -> tuple[Any, Any]:
-    quotient = a / b
-    return quotient, (r + abs(quotient) * s) / (abs(b) - s)
+    if isinstance(a, Fraction):
+        quotient = a / b
+        return quotient, (r + abs(quotient) * s) / (abs(b) - s)
+    import numpy as np
+
+    with np.errstate(over="ignore", invalid="ignore"):  # what is beyond the floats is refused where it is made a Number
+        quotient = a / b
+        return quotient, (r + abs(quotient) * s) / (abs(b) - s)
 
 
 def _check_divisor(b: Number) -> None:

@@ -96,7 +96,7 @@ def closed_form(f: Nonlinearity, g: Nonlinearity) -> ClosedForm | None:
     moved = _in_scales(expression)
     own: dict[str, Callable[..., Any]] = {
         "Phi2": bivariate_cdf,
-        "Affine": _from_ends,
+        _Affine.__name__: _from_ends,  # the printer calls it by its class
         "erf": scipy.special.erf,
         "Dawson": scipy.special.dawsn,
         # What rounding has put outside the domain comes back to its end; `ClosedForm.bounded` tells how far that was.
