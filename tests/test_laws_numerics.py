@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import sympy as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -64,6 +65,7 @@ from bulkedge.numerics.weights import weight_files
 from bulkedge.theory.functions.nonlinearity import nonlinearity
 from bulkedge.theory.kernels import sphere as exact_sphere
 from bulkedge.theory.numbers.errors import InputError
+from bulkedge.theory.risk import floor_value
 from bulkedge.theory.steps import kink, target
 from bulkedge.theory.steps.setting import Limit, Setting
 
@@ -757,6 +759,19 @@ def test_the_floor_is_homogeneous_and_below_no_activation(factor):
     assert float(second(0.0)[0]) == pytest.approx(1.5 * factor**2, rel=1e-9)
     assert math.isfinite(kappa)
     assert float(at.at_infinity(1)) == pytest.approx(2 - 2 * math.sqrt(2 / math.pi), rel=1e-6)
+
+
+@settings(max_examples=3, deadline=None)
+@given(st.integers(-30, 30), st.sampled_from(["He(2, z) + z/2", "z**3 - z"]))
+def test_tau_of_a_polynomial_is_a_polynomial_and_its_minimum_the_floor(tenths, name):
+    """The criterion from three kernels, from the polynomial's coefficients, and the floor below both."""
+    f, g = nonlinearity(name), nonlinearity("relu")
+    kappa = sp.Rational(tenths, 10)
+    kernels = floor_value.value(f, g, kappa)
+    polynomial = sum(float(c) * float(kappa) ** j for j, c in enumerate(floor_value.polynomial(f, g)))
+    assert polynomial == pytest.approx(float(kernels), rel=1e-11, abs=1e-12)
+    found = floor.of_pair(f, g)
+    assert found.lower <= found.tau <= float(kernels) + 1e-9
 
 
 # Alignment -----------------------------------------------------------------------------------------------------------

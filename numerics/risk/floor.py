@@ -8,18 +8,25 @@ close to its limit (bounded activations), or too large (activations that grow li
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
+import sympy as sp
 from numpy.typing import NDArray
 from scipy.integrate import trapezoid
 from scipy.interpolate import BSpline, make_interp_spline
 
-from bulkedge.numerics.functions.functions import gauss_nodes
+from bulkedge.numerics.functions.functions import gauss_nodes, moderate, vectorised
+from bulkedge.numerics.gaussian.plane import resolved
 from bulkedge.numerics.risk.conditional import local_moments
+from bulkedge.theory.functions.nonlinearity import Nonlinearity
+from bulkedge.theory.numbers.enclosure import Enclosure
 from bulkedge.theory.numbers.errors import InputError
+from bulkedge.theory.risk import floor_value
 
 Array = NDArray[np.float64]
 Function = Callable[[Array], Array]
@@ -39,8 +46,10 @@ class Floor:
     """tau* of a pair.
 
     `tau` is the smallest value found, at `kappa` (+-inf if the infimum is not attained); `lower` <= tau* <= `tau`
-    (`quadrature` bounds the error of an evaluation and is included in `lower`). The certificate covers |kappa| <=
-    `bracket`, and all kappa if `everywhere`; `certified` is False where no Lipschitz constant exists.
+    (`quadrature` bounds the error of an evaluation and is included in `lower`; `tau_error` bounds that of `tau` as the
+    criterion's value at `kappa`). The certificate covers |kappa| <= `bracket`, and all kappa if `everywhere`;
+    `certified` is False where no Lipschitz constant exists. `kappa_error`: further away tau is larger than its
+    resolution.
     """
 
     tau: float
@@ -51,6 +60,8 @@ class Floor:
     certified: bool
     attained: bool
     quadrature: float
+    tau_error: float = 0.0
+    kappa_error: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -82,6 +93,7 @@ class _Smoothed:
     slopes: tuple[float, float] | None  # at +inf, -inf; None if S has no asymptote
     offsets: tuple[float, float] | None
     lipschitz: float | None
+    drift: float = 0.0  # of the offsets, extrapolated from 1e6 and 1e7: what decays faster than 1/y
 
     def __call__(self, y: Array) -> Array:
         inside = np.clip(y, -REACH, REACH)
@@ -110,19 +122,21 @@ def _smooth(activation: Function, kinks: Sequence[float]) -> _Smoothed:
     far = np.abs(grid) > 0.75 * REACH
     with np.errstate(over="ignore", invalid="ignore"):
         probes = activation(np.array([1e6, 1e7, -1e6, -1e7]))
-    asymptotes = []
+    asymptotes, drift = [], 0.0
     for sign, (near, away), edge in ((1, probes[:2], slope[-1]), (-1, probes[2:], slope[0])):
         if not (np.isfinite(near) and np.isfinite(away)):
             return _Smoothed(spline, None, None, _lipschitz(slope, far))
         s = (away - near) / (sign * 9e6)
         s = 0.0 if abs(s) < 1e-6 else s
-        offset = near - s * sign * 1e6
+        # A distance from the limit that decays like 1/y has nine tenths of it between the two probes.
+        offset = near - s * sign * 1e6 if s else away + (away - near) / 9
         # An asymptote: the slope seen from afar is the slope at the table's edge, up to a decay like 1/y^2.
         if not (np.isfinite(s) and abs(s - edge) < 1e-2 * (1 + abs(s)) and abs(away - near - s * sign * 9e6) < 1e-4):
             return _Smoothed(spline, None, None, _lipschitz(slope, far))
+        drift = max(drift, 1e-5 * abs(float(away - near - s * sign * 9e6)))
         asymptotes.append((float(s), float(offset)))
     (up, up_offset), (down, down_offset) = asymptotes
-    return _Smoothed(spline, (up, down), (up_offset, down_offset), _lipschitz(slope, far))
+    return _Smoothed(spline, (up, down), (up_offset, down_offset), _lipschitz(slope, far), drift)
 
 
 def _lipschitz(slope: Array, far: NDArray[np.bool_]) -> float | None:
@@ -169,20 +183,90 @@ def criterion(
     return Criterion(_smooth(activation, kinks), z, weights, link(z))
 
 
+def of_pair(f: Nonlinearity, g: Nonlinearity, *, tolerance: float = TOLERANCE) -> Floor:
+    """tau*, kappa* and the certificate of an activation f and a link g: the search in floats, its result enclosed.
+
+    `tau` is the enclosure of the criterion at `kappa`, so that it is an upper bound of tau* whatever the search has
+    done; the quadrature of the lower bound has panels made for the link, and is compared with enclosures at the
+    minimum, at zero and at one: two orders of one rule agree where both miss a step or a fractional power.
+    Accuracy, errors: as `floor`.
+    Source: O4.
+    """
+    moderate(g, "LINK")
+    if f.degree is not None:
+        return _polynomial_pair(f, g)
+    kinks, link_kinks = ([float(b) for b in h.kinks] for h in (f, g))
+    edges = resolved(g, 1.0, 1.0, line=True).edges
+    cuts = (*link_kinks, *(float(x) for x in edges if abs(x) < _NODE_REACH))
+    truth = functools.partial(_truth, f, g)
+    return floor(vectorised(f), vectorised(g), kinks, cuts, tolerance=tolerance, truth=truth)
+
+
+def _truth(f: Nonlinearity, g: Nonlinearity, kappa: float) -> Enclosure:
+    return floor_value.value(f, g, sp.Rational(*float(kappa).as_integer_ratio()))
+
+
+def _polynomial_pair(f: Nonlinearity, g: Nonlinearity) -> Floor:
+    """A polynomial activation: tau is a polynomial in kappa, known in balls; its minimum is at one of its roots."""
+    coefficients = floor_value.polynomial(f, g)
+    values = np.array([float(x.value) for x in coefficients])
+    if not np.isfinite(values).all():
+        raise InputError("ACTIVATION", "its criterion exceeds the floats", "scale it down")
+
+    def tau(kappa: float) -> Enclosure:
+        x = Enclosure(Fraction(kappa), Fraction(0), "exact")
+        total = Enclosure(Fraction(0), Fraction(0), "exact")
+        for c in reversed(coefficients):
+            total = total * x + c
+        return total
+
+    # In units in which the leading term is of the constant's size no root is far from one.
+    last = int(np.max(np.flatnonzero(values), initial=0))
+    unit = abs(values[0] / values[last]) ** (1 / last) if last and values[0] else 1.0
+    derivative = np.polynomial.polynomial.polyder(values[: last + 1] * unit ** np.arange(last + 1))
+    roots = np.polynomial.polynomial.polyroots(derivative) * unit if last > 1 else np.zeros(0)
+    real = {0.0, *(float(x) for x in np.real(roots[np.abs(np.imag(roots)) < 1e-3 * (unit + np.abs(roots))]))}
+    best = min(real, key=lambda k: tau(k).value)
+    found = tau(best)
+    # Rounding moves a root of multiplicity m by eps^(1/m), and tau at it by about eps of its terms.
+    size = float(np.sum(np.abs(values) * np.abs(best) ** np.arange(len(values))))
+    quadrature = float(found.error) + 64 * np.finfo(float).eps * size
+
+    def above(kappa: float) -> float:
+        return float(tau(kappa).value - found.value)
+
+    # Of a constant activation every kappa is a minimum, zero exactly.
+    reach = _flat(above, best, quadrature) if any(values[1:]) else 0.0
+    value = max(float(found.value), 0.0)
+    low = max(value - quadrature, 0.0)
+    return Floor(value, best, low, math.inf, True, True, True, quadrature, float(found.error), reach)
+
+
+def _flat(above: Callable[[float], float], kappa: float, resolution: float) -> float:
+    """The distance from kappa at which tau, on both sides, exceeds its minimum by more than its resolution."""
+    h = 1e-12 * (1 + abs(kappa))
+    while min(above(kappa + h), above(kappa - h)) <= 2 * resolution:
+        h *= 2
+        if h > 1e6 * (1 + abs(kappa)):
+            break
+    return h
+
+
 def floor(
     activation: Function,
     link: Function,
     kinks: Sequence[float] = (),
     link_kinks: Sequence[float] = (),
     *,
-    degree: int | None = None,
     tolerance: float = TOLERANCE,
+    truth: Callable[[float], Enclosure] | None = None,
 ) -> Floor:
-    """tau*, kappa* and the certificate.
+    """tau*, kappa* and the certificate, from float functions.
 
-    Shapes/units: `degree` of a polynomial activation (its criterion is a polynomial, minimised by its roots).
+    Valid for: activations that are no polynomials (`of_pair` has their criterion exactly). `truth` encloses the
+    criterion at a kappa.
     Accuracy: tau - lower <= tolerance E g^2 where the certificate closes; the quadrature's error is the change between
-    two orders.
+    two orders, and the distance from `truth` where it is given (without, a step that both orders miss is not seen).
     Errors: InputError for a link without a finite second moment.
     Source: O4.
     """
@@ -191,10 +275,8 @@ def floor(
     if not math.isfinite(second):
         raise InputError("LINK", "has no finite variance", "choose another")
     fine = criterion(activation, link, kinks, link_kinks, nodes=18)
-    if degree is not None:
-        return _polynomial(c, fine, degree)
     s = c.smoothed
-    # Without an asymptote S is known where the table is: |kappa z| <= REACH for all |z| <= NODE_REACH.
+    # Without an asymptote S is known where the table is: |kappa z| <= REACH for all |z| <= _NODE_REACH.
     widest = _DEFAULT_BRACKET if s.slopes is not None else REACH / _NODE_REACH
     grid = np.concatenate([np.linspace(0, 4, 81), np.geomspace(4.1, max(widest, 4.2), 40)])
     grid = grid[grid <= widest]
@@ -203,6 +285,12 @@ def floor(
     kappa, tau = _polish(c, grid, int(np.argmin(values)))
     tau = max(tau, 0.0)
     quadrature = float(np.max(np.abs(fine(grid) - values))) + 1e-14 * second
+
+    def gap(at: float, enclosed: Enclosure) -> float:
+        return 2 * (abs(float(enclosed.value) - float(c(np.array([at]))[0])) + float(enclosed.error))
+
+    if truth is not None:
+        quadrature = max(quadrature, *(gap(k, truth(k)) for k in (0.0, math.copysign(1.0, kappa))))
     bracket, everywhere, outside = widest, False, math.inf
     attained = True
     if s.slopes == (0.0, 0.0):
@@ -210,6 +298,7 @@ def floor(
         limits = {sign: c.at_infinity(sign) for sign in (1, -1)}
         sign = min(limits, key=lambda k: limits[k])
         lowest, energy = math.sqrt(max(limits[sign], 0.0)), _DENSITY * _tail_energy(s)
+        quadrature += 2 * math.sqrt(second) * 2 * s.drift + 4 * s.drift**2
         attained = limits[sign] > tau + 1e-9 * second + quadrature
         if attained:
             needed = energy / (lowest - math.sqrt(tau)) ** 2
@@ -224,24 +313,19 @@ def floor(
         rest = float(np.max(np.abs(s(y) - np.where(y > 0, s.slopes[0] * y, s.slopes[1] * y))))
         growth = math.sqrt((s.slopes[0] ** 2 + s.slopes[1] ** 2) / 2)
         bracket, everywhere = (math.sqrt(second) + math.sqrt(tau) + rest) / growth, True
+    error = quadrature
+    if truth is not None and attained:
+        enclosed = truth(kappa)
+        quadrature = max(quadrature, gap(kappa, enclosed))
+        tau, error = max(float(enclosed.value), 0.0), float(enclosed.error) + 2.0**-52 * second
+    reach = 0.0
+    if attained:
+        lowest = float(c(np.array([kappa]))[0])
+        reach = _flat(lambda k: float(c(np.array([k]))[0]) - lowest, kappa, quadrature)
     if s.lipschitz is None:
-        return Floor(tau, kappa, 0.0, bracket, False, False, attained, quadrature)
+        return Floor(tau, kappa, 0.0, bracket, False, False, attained, quadrature, error, reach)
     lower = min(_lower_bound(c, bracket, tau, tolerance * second, quadrature), outside)
-    return Floor(tau, kappa, min(lower, tau), bracket, everywhere, True, attained, quadrature)
-
-
-def _polynomial(c: Criterion, fine: Criterion, degree: int) -> Floor:
-    """A polynomial activation of degree L: tau is a polynomial of degree 2 L in kappa, its minimum one of its roots."""
-    points = 2 * np.cos(np.pi * (np.arange(2 * degree + 1) + 0.5) / (2 * degree + 1))
-    fit = np.polynomial.Chebyshev.fit(points, fine(points), 2 * degree, domain=[-2, 2])
-    quadrature = float(np.max(np.abs(fine(points) - c(points)))) + 1e-13 * float(np.max(np.abs(fine(points))))
-    roots = fit.deriv().roots() if degree else np.zeros(1)
-    real = np.real(roots[np.abs(np.imag(roots)) < 1e-6 * (1 + np.abs(roots))])
-    real = real if len(real) else np.zeros(1)
-    values = fit(real)
-    best = int(np.argmin(values))
-    tau = max(float(values[best]), 0.0)
-    return Floor(tau, float(real[best]), max(tau - quadrature, 0.0), math.inf, True, True, True, quadrature)
+    return Floor(tau, kappa, min(lower, tau), bracket, everywhere, True, attained, quadrature, error, reach)
 
 
 def _polish(c: Criterion, grid: Array, best: int) -> tuple[float, float]:

@@ -44,13 +44,13 @@ class FloorResult(Result):
     def quantities(self) -> dict[str, Any]:
         """`linear_floor`, `floor_with_noise`, `tau`, `tau_lower`, `kappa` (None if not attained), `verdict`, ..."""
         x = self.found
-        width = x.tau - x.lower + x.quadrature  # of the interval that tau* lies in
+        width = x.tau - x.lower + x.tau_error  # of the interval that tau* lies in
         if self.exact is None:
             level, noisy = (Number.of(self.level + y, self.level_error) for y in (0.0, float(self.noise) ** 2))
         else:
             level, noisy = Number.of(self.exact), Number.of(self.exact + self.noise**2)
-        # tau is flat at its minimum: kappa is known to the square root of tau's resolution.
-        kappa = Number.of(x.kappa, math.sqrt(x.quadrature)) if x.attained else None
+        # tau is flat at its minimum: kappa is known as far as tau can be told from it.
+        kappa = Number.of(x.kappa, x.kappa_error) if x.attained else None
         return {
             "linear_floor": level,
             "floor_with_noise": noisy,
@@ -133,8 +133,9 @@ def floor(
 
     Formula: theory.risk.floor.criterion; tau* = inf_kappa E[(g(z1) - E_{z2} sigma(kappa z1 + z2))^2].
     Valid for: kernels at n ~ d; one step of size Theta(sqrt N) with a bounded activation (paper O's Theorem 7).
-    Accuracy: `tau_lower` <= tau* <= `tau` (branch and bound over the bracket, and over all kappa where
-    `certified_everywhere`); an infimum that is not attained is said to be. `finite_size`: how far usual sizes are.
+    Accuracy: `tau_lower` <= tau* <= `tau` (an enclosure at kappa; branch and bound over the bracket, and over all kappa
+    where `certified_everywhere`); an infimum that is not attained is said to be. `finite_size`: how far usual sizes
+    are.
     Errors: InputError.
     Source: O4.
 
@@ -144,16 +145,14 @@ def floor(
     'beats'
     """
     given = read(floor, locals())
-    from bulkedge.numerics.functions.functions import constants, vectorised
-    from bulkedge.numerics.risk.floor import TOLERANCE, finite_size
-    from bulkedge.numerics.risk.floor import floor as compute
+    from bulkedge.numerics.functions.functions import constants
+    from bulkedge.numerics.risk.floor import TOLERANCE, finite_size, of_pair
     from bulkedge.theory.numbers.errors import InputError
     from bulkedge.theory.risk.floor import exact_floor, exact_zero, verdict
 
     f, g, s = given.activation, given.link, given.noise
     c = constants(g)
-    kinks, link_kinks = ([float(b) for b in h.kinks] for h in (f, g))
-    found = compute(vectorised(f), vectorised(g), kinks, link_kinks, degree=f.degree)
+    found = of_pair(f, g)
     level = c.mu2**2
     zero = exact_zero(f, g, found.kappa) if found.attained and found.tau < 1e-12 else None
     if given.symbolic and exact_floor(g) is None:

@@ -10,16 +10,15 @@ import sympy as sp
 from scipy.special import erf
 
 from bulkedge.numerics.functions.functions import vectorised
-from bulkedge.numerics.risk.floor import Floor, criterion, floor
+from bulkedge.numerics.risk.floor import Floor, criterion, of_pair
 from bulkedge.theory.functions.nonlinearity import nonlinearity
 from bulkedge.theory.numbers.symbols import z
 from bulkedge.theory.risk import floor as theory
+from bulkedge.theory.risk import floor_value as theory_value
 
 
 def of(activation: str, link: str) -> Floor:
-    f, g = nonlinearity(activation), nonlinearity(link)
-    kinks, link_kinks = ([float(b) for b in h.kinks] for h in (f, g))
-    return floor(vectorised(f), vectorised(g), kinks, link_kinks, degree=f.degree)
+    return of_pair(nonlinearity(activation), nonlinearity(link))
 
 
 def test_criterion_of_erf_is_the_arcsine_formula() -> None:
@@ -80,6 +79,35 @@ def test_polynomial_activation_by_its_exact_criterion() -> None:
     best = min(float(exact.subs(theory.slope, sp.re(r))) for r in roots if abs(sp.im(r)) < 1e-9)
     assert got.tau == pytest.approx(best, rel=1e-9)
     assert got.everywhere
+
+
+@pytest.mark.parametrize(("activation", "link"), [("z + z**2/10", "abs(z)**(1/4)"), ("relu", "tanh(100*z - 30)")])
+def test_the_value_is_an_enclosure(activation: str, link: str) -> None:
+    """Two orders of one rule agree to 1e-11 beside a root, and not at all on a steep step; the enclosure tells."""
+    got = of(activation, link)
+    gap = nonlinearity(link) if activation.startswith("z") else None
+    value = theory_value.value(nonlinearity(activation), nonlinearity(link), sp.Rational(got.kappa), 10)
+    assert abs(float(value) - got.tau) <= got.tau_error + float(value.error)
+    assert got.lower <= got.tau
+    assert got.tau - got.lower < 2e-6
+    if gap is not None:  # by hand: E|z|^(1/2) - 2 k^2 E[|z|^(1/4) z^2]/10 - ... at the kappa found
+        k = got.kappa
+
+        def power(p: float) -> float:  # E|z|^p
+            return 2 ** (p / 2) * math.gamma((p + 1) / 2) / math.sqrt(math.pi)
+
+        a, b = 0.1, k * k / 10  # S(k z) = a + k z + b z^2
+        square = a * a + k * k + 2 * a * b + 3 * b * b
+        assert got.tau == pytest.approx(power(0.5) - 2 * (a * power(0.25) + b * power(2.25)) + square, rel=1e-14)
+
+
+def test_kappa_of_a_flat_minimum_says_how_flat_it_is() -> None:
+    # tau = 1 + 6 kappa^6 - ..., kappa* = 0: nothing below 1e-3 can be told from it in floats.
+    got = of("He(3, z)", "abs(z)")
+    assert 1e-3 < got.kappa_error < 0.1
+    assert abs(got.kappa) <= got.kappa_error
+    assert of("z", "100*z").kappa == pytest.approx(100, rel=1e-12)
+    assert of("2 + 0*z", "tanh").kappa_error == 0
 
 
 def test_without_an_asymptote_the_certificate_is_for_the_bracket_only() -> None:
