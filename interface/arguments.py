@@ -293,6 +293,9 @@ Seed = Annotated[Numeric, Count("seed of all random numbers", "S", low=0)]
 Noise = Annotated[Numeric, Real("standard deviation of the labels' noise", "S", low=0)]
 NoiseOrSymbol = Annotated[Numeric, Real("standard deviation of the labels' noise", "S", low=0, letters=True)]
 SizedNoise = Annotated[Numeric, Real("standard deviation of the labels' noise", "S", low=0, sized=True)]
+SizedNoiseOrSymbol = Annotated[
+    Numeric, Real("standard deviation of the labels' noise", "S", low=0, sized=True, letters=True)
+]
 FunctionOfZ = Annotated[
     Function, Formula("a name (bulkedge functions) or an expression in z", "FUNCTION", place=True, letters=True)
 ]

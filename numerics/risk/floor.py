@@ -209,9 +209,10 @@ def _truth(f: Nonlinearity, g: Nonlinearity, kappa: float) -> Enclosure:
 def _polynomial_pair(f: Nonlinearity, g: Nonlinearity) -> Floor:
     """A polynomial activation: tau is a polynomial in kappa, known in balls; its minimum is at one of its roots."""
     coefficients = floor_value.polynomial(f, g)
-    values = np.array([float(x.value) for x in coefficients])
-    if not np.isfinite(values).all():
-        raise InputError("ACTIVATION", "its criterion exceeds the floats", "scale it down")
+    try:
+        values = np.array([float(x.value) for x in coefficients])
+    except OverflowError:
+        raise InputError("ACTIVATION", "its criterion exceeds the floats", "scale it down") from None
 
     def tau(kappa: float) -> Enclosure:
         x = Enclosure(Fraction(kappa), Fraction(0), "exact")

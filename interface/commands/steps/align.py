@@ -12,11 +12,11 @@ from bulkedge.arguments import (
     Digits,
     Formula,
     Function,
-    NoiseOrSymbol,
     Numeric,
     Positive,
     Real,
     RealNames,
+    SizedNoiseOrSymbol,
     Word,
     read,
 )
@@ -208,7 +208,7 @@ def align(
     power: Annotated[Numeric, Count("the order k of the spike", "k", low=0)],
     alpha: Annotated[Numeric, Real("n/d of both batches", "a", low=0, exclusive=True, letters=True)],
     batch: Annotated[str, Word("the second step's data", words=BATCHES)],
-    noise: NoiseOrSymbol = 0,
+    noise: SizedNoiseOrSymbol = 0,
     activation: Annotated[
         Function | None, Formula("asks for the reading full: F_k = Fbar_k of this activation", "ACT")
     ] = None,
