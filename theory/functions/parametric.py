@@ -10,21 +10,20 @@ from __future__ import annotations
 
 import functools
 import itertools
-from typing import Any
 
 import sympy as sp
 
+from bulkedge.theory.functions.growth import SQUARE_INTEGRABLE
 from bulkedge.theory.functions.nonlinearity import Nonlinearity, from_expr
 from bulkedge.theory.functions.parse import shorten
-from bulkedge.theory.functions.pieces import Piece
+from bulkedge.theory.functions.pieces import NONSMOOTH, Piece, between, choose, sorted_distinct, switches
 from bulkedge.theory.functions.signs import sign_of
 from bulkedge.theory.numbers import ball
 from bulkedge.theory.numbers.errors import InputError, PrecisionError
 from bulkedge.theory.numbers.symbols import z
 
-_KINKED = (sp.Max, sp.Min, sp.Abs, sp.sign, sp.Heaviside, sp.Piecewise)
 _BOUNDED = (sp.erf, sp.erfc, sp.tanh, sp.sin, sp.cos, sp.atan)
-_SQUARE = sp.Rational(1, 4)  # exp(c z^2) is in L2 of the Gaussian iff c < 1/4
+_SQUARE = sp.Rational(SQUARE_INTEGRABLE)
 _TRIALS = 6  # sets of admissible values in the guard
 
 
@@ -84,13 +83,12 @@ def moved(f: Nonlinearity, scale: sp.Expr, mean: sp.Expr) -> Nonlinearity:
 
 def _split(expr: sp.Expr, lower: sp.Expr, upper: sp.Expr, argument: str) -> list[Piece]:
     """As theory.functions.pieces.split, one atom at a time, decided by assumptions."""
-    atom = next((a for a in _post(expr) if isinstance(a, _KINKED)), None)
+    atom = next((a for a in sp.postorder_traversal(expr) if isinstance(a, NONSMOOTH)), None)
     if atom is None:
         return [Piece(lower, upper, sp.expand(expr, power_exp=False, power_base=False, log=False))]
-    switches = _switches(atom)
     roots: list[tuple[sp.Expr, sp.Expr, int]] = []  # switch, root, sign of the slope
     constant: dict[sp.Expr, int] = {}
-    for g in switches:
+    for g in switches(atom):
         if not g.has(z):
             constant[g] = sign_of(g, argument)
             continue
@@ -99,84 +97,23 @@ def _split(expr: sp.Expr, lower: sp.Expr, upper: sp.Expr, argument: str) -> list
             problem = f"{shorten(g)} is not affine in z, so where it changes sign is not known"
             raise InputError(argument, problem, "with symbols, break points are those of affine expressions")
         slope = g_expanded.coeff(z, 1)
-        sign = sign_of(slope, argument)
-        roots.append((g, sp.factor_terms(sp.cancel(-g_expanded.coeff(z, 0) / slope)), sign))
-    cuts = [p for p in _ordered([r for _, r, _ in roots], argument) if _inside(p, lower, upper, argument)]
+        root = sp.factor_terms(sp.cancel(-g_expanded.coeff(z, 0) / slope))
+        roots.append((g, root, sign_of(slope, argument)))
+    points = sorted_distinct([root for _, root, _ in roots], argument)
+    cuts = [p for p in points if between(p, lower, upper, argument)]
     pieces: list[Piece] = []
     for a, b in itertools.pairwise([lower, *cuts, upper]):
         signs = dict(constant)
-        for g, root, sign in roots:
-            right = (not a.is_infinite and sign_of(root - a, argument) <= 0) or (
-                not lower.is_infinite and a == lower and sign_of(root - lower, argument) <= 0
-            )
-            signs[g] = sign if right else -sign
-        branch = _choose(atom, signs, argument)
+        for g, root, slope_sign in roots:
+            right = not a.is_infinite and sign_of(root - a, argument) <= 0
+            signs[g] = slope_sign if right else -slope_sign
+
+        def sign(g: sp.Expr, signs: dict[sp.Expr, int] = signs) -> int:
+            return signs[g] if g in signs else -signs[-g]
+
+        branch = choose(atom, sign, argument, "everywhere")
         pieces.extend(_split(expr.xreplace({atom: branch}), a, b, argument))
     return pieces
-
-
-def _post(expr: sp.Expr) -> Any:
-    return sp.postorder_traversal(expr)
-
-
-def _switches(atom: sp.Expr) -> list[sp.Expr]:
-    if isinstance(atom, sp.Max | sp.Min):
-        return [a - b for a, b in itertools.combinations(atom.args, 2)]
-    if isinstance(atom, sp.Piecewise):
-        relations: set[Any] = set().union(*(c.atoms(sp.core.relational.Relational) for _, c in atom.args))
-        return [r.lhs - r.rhs for r in sorted(relations, key=str)]
-    return [atom.args[0]]
-
-
-def _choose(atom: sp.Expr, signs: dict[sp.Expr, int], argument: str) -> sp.Expr:
-    if isinstance(atom, sp.Max | sp.Min):
-        best = atom.args[0]
-        wanted = 1 if isinstance(atom, sp.Max) else -1
-        for other in atom.args[1:]:
-            gap = signs.get(other - best, -signs[best - other] if best - other in signs else 0)
-            if gap == wanted:
-                best = other
-        return best
-    if isinstance(atom, sp.Piecewise):
-        for value, condition in atom.args:
-            if _holds(condition, signs):
-                return value
-        raise InputError(argument, "no branch of the Piecewise holds everywhere", "end it with (value, True)")
-    (inner,) = atom.args[:1]
-    s = signs[inner]
-    if isinstance(atom, sp.Abs):
-        return s * inner
-    return sp.Integer(s) if isinstance(atom, sp.sign) else sp.Rational(s + 1, 2)
-
-
-def _holds(condition: Any, signs: dict[sp.Expr, int]) -> bool:
-    if condition in (sp.true, sp.false):
-        return bool(condition)
-    if isinstance(condition, sp.And):
-        return all(_holds(a, signs) for a in condition.args)
-    if isinstance(condition, sp.Or):
-        return any(_holds(a, signs) for a in condition.args)
-    if isinstance(condition, sp.Not):
-        return not _holds(condition.args[0], signs)
-    s = signs[condition.lhs - condition.rhs]
-    kinds = {sp.Gt: s > 0, sp.Ge: s >= 0, sp.Lt: s < 0, sp.Le: s <= 0, sp.Eq: s == 0, sp.Ne: s != 0}
-    return bool(kinds[condition.func])
-
-
-def _ordered(points: list[sp.Expr], argument: str) -> list[sp.Expr]:
-    def order(a: sp.Expr, b: sp.Expr) -> int:
-        return sign_of(a - b, argument)
-
-    found: list[sp.Expr] = []
-    for p in sorted(points, key=functools.cmp_to_key(order)):
-        if not found or sign_of(p - found[-1], argument) != 0:
-            found.append(p)
-    return found
-
-
-def _inside(point: sp.Expr, lower: sp.Expr, upper: sp.Expr, argument: str) -> bool:
-    above = lower.is_infinite or sign_of(point - lower, argument) > 0
-    return bool(above and (upper.is_infinite or sign_of(upper - point, argument) > 0))
 
 
 # -- square integrability --------------------------------------------------------------------------------------------

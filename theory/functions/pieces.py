@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -136,13 +136,17 @@ def split(expr: sp.Expr, lower: sp.Expr, upper: sp.Expr, argument: str) -> list[
     if not atoms:
         return [Piece(lower, upper, tidy(expr))]
     # Zeros of the switching expressions cut the line; on each part the atom is one of its branches.
-    points = [p for g in _switches(atoms[0]) for p in real_zeros(g, lower, upper, argument)]
-    inside = sorted_distinct([p for p in points if _between(p, lower, upper)])
+    points = [p for g in switches(atoms[0]) for p in real_zeros(g, lower, upper, argument)]
+    inside = sorted_distinct([p for p in points if between(p, lower, upper)])
     pieces: list[Piece] = []
     for a, b in zip([lower, *inside], [*inside, upper], strict=True):
         # Between two zeros a continuous switch keeps its sign, so that one interior point decides the branch.
         point = interior(a, b)
-        values: dict[sp.Basic, sp.Basic] = {atom: _choose(atom, point, argument) for atom in atoms}
+
+        def sign(g: sp.Expr, point: sp.Rational = point) -> int:
+            return ball.sign(g.subs(z, point))
+
+        values: dict[sp.Basic, sp.Basic] = {atom: choose(atom, sign, argument, f"at z = {point}") for atom in atoms}
         try:
             chosen = _substituted(expr, dict(values))
         except (SizeError, ValueError, TypeError, ArithmeticError) as error:
@@ -181,8 +185,8 @@ def _innermost(expr: sp.Expr) -> list[sp.Expr]:
         for node in _nodes(expr, set())
         if isinstance(node, NONSMOOTH) and not any(a.has(*NONSMOOTH) for a in _parts(node))
     ]
-    switches = _switches(found[0])
-    return [node for node in found if _switches(node) == switches]
+    first = switches(found[0])
+    return [node for node in found if switches(node) == first]
 
 
 def _nodes(expr: sp.Basic, seen: set[sp.Basic]) -> Iterator[sp.Basic]:
@@ -200,7 +204,7 @@ def _parts(atom: sp.Expr) -> list[sp.Basic]:
     return list(atom.args)
 
 
-def _switches(atom: sp.Expr) -> list[sp.Expr]:
+def switches(atom: sp.Expr) -> list[sp.Expr]:
     """The expressions whose sign changes switch the atom from one branch to another."""
     if isinstance(atom, sp.Max | sp.Min):
         return [a - b for i, a in enumerate(atom.args) for b in atom.args[i + 1 :]]
@@ -210,22 +214,24 @@ def _switches(atom: sp.Expr) -> list[sp.Expr]:
     return [atom.args[0]]
 
 
-def _choose(atom: sp.Expr, point: sp.Rational, argument: str) -> sp.Expr:
-    """The branch of the atom that holds around a point of its interval."""
+def choose(atom: sp.Expr, sign: Callable[[sp.Expr], int], argument: str, where: str) -> sp.Expr:
+    """The branch of the atom that holds where its switches have the signs that `sign` says.
+
+    Errors: InputError, naming `where`, for a Piecewise without a branch there.
+    """
     if isinstance(atom, sp.Max | sp.Min):
         best = atom.args[0]
         for other in atom.args[1:]:
-            gap = ball.sign((other - best).subs(z, point))
-            if gap == (1 if isinstance(atom, sp.Max) else -1):
+            if sign(other - best) == (1 if isinstance(atom, sp.Max) else -1):
                 best = other
         return best
     if isinstance(atom, sp.Piecewise):
         for value, condition in atom.args:
-            if _holds(condition, point):
+            if _holds(condition, sign):
                 return value
-        raise InputError(argument, f"no branch of the Piecewise holds at z = {point}", "end it with (value, True)")
+        raise InputError(argument, f"no branch of the Piecewise holds {where}", "end it with (value, True)")
     inner = atom.args[0]
-    s = ball.sign(inner.subs(z, point))
+    s = sign(inner)
     if isinstance(atom, sp.Abs):
         return s * inner
     if isinstance(atom, sp.sign):
@@ -233,18 +239,18 @@ def _choose(atom: sp.Expr, point: sp.Rational, argument: str) -> sp.Expr:
     return sp.Rational(s + 1, 2)
 
 
-def _holds(condition: Any, point: sp.Rational) -> bool:
+def _holds(condition: Any, sign: Callable[[sp.Expr], int]) -> bool:
     if condition in (sp.true, sp.false):
         return bool(condition)
     if isinstance(condition, sp.And):
-        return all(_holds(a, point) for a in condition.args)
+        return all(_holds(a, sign) for a in condition.args)
     if isinstance(condition, sp.Or):
-        return any(_holds(a, point) for a in condition.args)
+        return any(_holds(a, sign) for a in condition.args)
     if isinstance(condition, sp.Not):
-        return not _holds(condition.args[0], point)
+        return not _holds(condition.args[0], sign)
     if isinstance(condition, sp.ITE):  # what SymPy makes of a comparison with a Piecewise
-        return _holds(condition.args[1 if _holds(condition.args[0], point) else 2], point)
-    s = ball.sign((condition.lhs - condition.rhs).subs(z, point))
+        return _holds(condition.args[1 if _holds(condition.args[0], sign) else 2], sign)
+    s = sign(condition.lhs - condition.rhs)
     return {
         sp.Gt: s > 0,
         sp.Ge: s >= 0,
@@ -255,26 +261,27 @@ def _holds(condition: Any, point: sp.Rational) -> bool:
     }[condition.func]
 
 
-def _between(point: sp.Expr, lower: sp.Expr, upper: sp.Expr) -> bool:
-    above = lower is sp.S.NegativeInfinity or ball.sign(point - lower) > 0
-    return above and (upper is sp.S.Infinity or ball.sign(upper - point) > 0)
+def between(point: sp.Expr, lower: sp.Expr, upper: sp.Expr, argument: str = "FUNCTION") -> bool:
+    """Whether a point lies strictly inside an interval, decided by balls or the symbols' assumptions."""
+    above = lower is sp.S.NegativeInfinity or sign_of(point - lower, argument) > 0
+    return above and (upper is sp.S.Infinity or sign_of(upper - point, argument) > 0)
 
 
-def sorted_distinct(points: list[sp.Expr]) -> list[sp.Expr]:
-    """Constants in increasing order, equal ones once; decided by balls, not by floats."""
+def sorted_distinct(points: list[sp.Expr], argument: str = "FUNCTION") -> list[sp.Expr]:
+    """Points in increasing order, equal ones once; decided by balls or the symbols' assumptions, not by floats."""
 
     def order(a: sp.Expr, b: sp.Expr) -> int:
         try:
-            return sign_of(a - b)
+            return sign_of(a - b, argument)
         except PrecisionError:
             raise InputError(
-                "FUNCTION", f"the break points {brief(a)} and {brief(b)} cannot be told apart", "write them in one way"
+                argument, f"the break points {brief(a)} and {brief(b)} cannot be told apart", "write them in one way"
             ) from None
 
     ordered = sorted(points, key=functools.cmp_to_key(order))
     distinct: list[sp.Expr] = []
     for p in ordered:
-        if not distinct or sign_of(p - distinct[-1]) != 0:
+        if not distinct or sign_of(p - distinct[-1], argument) != 0:
             distinct.append(p)
     return distinct
 
