@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bulkedge.figures import Picture
-from bulkedge.results.plotting import PALETTE, line, new_figure
+from bulkedge.results.plotting import PALETTE, line, new_figure, to_the_edges
 from bulkedge.results.result import Table
 
 if TYPE_CHECKING:
@@ -30,8 +30,7 @@ def _law() -> tuple[Figure, Table]:
         values = np.linalg.eigvalsh(data.T @ data / SIZE) if p <= SIZE else np.linalg.eigvalsh(data @ data.T / SIZE)
         law = MarchenkoPastur(ratio)
         lower, upper = law.edges
-        # To the very edges, where the density rises like a root: more points there.
-        grid = lower + (upper - lower) * np.sin(np.linspace(0, np.pi / 2, 201)) ** 2
+        grid = to_the_edges(lower, upper)
         density = law.pdf(grid)
         heights, edges = np.histogram(values, bins=40, range=(lower, upper))
         shown = heights / (p * np.diff(edges))

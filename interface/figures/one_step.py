@@ -24,7 +24,7 @@ def _spectrum() -> tuple[Figure, Table]:
     from bulkedge.numerics.spectra.spike import rectangular
     from bulkedge.numerics.steps.gradient import spike_strength
     from bulkedge.numerics.steps.network import train
-    from bulkedge.results.plotting import new_figure
+    from bulkedge.results.plotting import new_figure, to_the_edges
     from bulkedge.results.spectra import draw_spectrum
     from bulkedge.theory.steps.setting import Limit
 
@@ -43,8 +43,7 @@ def _spectrum() -> tuple[Figure, Table]:
         )
         axes.set_xlabel("singular value of $W_1$")
         axes.legend(loc="upper center", fontsize=7.5)
-        lower, upper = law.edges
-        grid = lower + (upper - lower) * np.sin(np.linspace(0, np.pi / 2, 201)) ** 2  # to the very edges
+        grid = to_the_edges(*law.edges)
         rows += [(str(step), "simulated", repr(float(s)), "", "") for s in values]
         rows += [
             (str(step), "law", repr(float(x)), "", repr(float(y))) for x, y in zip(grid, law.pdf(grid), strict=True)

@@ -8,7 +8,7 @@ import numpy as np
 
 from bulkedge.figures import Picture
 from bulkedge.results.number import short
-from bulkedge.results.plotting import PALETTE, new_figure
+from bulkedge.results.plotting import PALETTE, new_figure, to_the_edges
 from bulkedge.results.result import Table
 
 if TYPE_CHECKING:
@@ -42,8 +42,7 @@ def _spectrum() -> tuple[Figure, Table]:
     values = np.linalg.svd(W, compute_uv=False)
     predicted = sorted(predicted_outliers(THREE.matrix(SIZE, 3), 1.0).positions, reverse=True)
     law = MarchenkoPastur(1.0).singular_values()
-    lower, upper = law.edges
-    grid = lower + (upper - lower) * np.sin(np.linspace(0, np.pi / 2, 201)) ** 2  # to the very edges
+    grid = to_the_edges(*law.edges)
     density = law.pdf(grid)
     figure, both = new_figure(6.4, 3.4, ncols=2, sharey=True, width_ratios=(4, 1))
     heights, edges = np.histogram(values, bins=np.arange(0, 14.01, 0.1))

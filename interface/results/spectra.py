@@ -13,7 +13,7 @@ from bulkedge.numerics.spectra.marchenko_pastur import MarchenkoPastur, Singular
 from bulkedge.numerics.spectra.silverstein import DiscretePopulation, GeneralLaw
 from bulkedge.numerics.spectra.spike import covariance, rectangular, wigner, wishart
 from bulkedge.results.number import short
-from bulkedge.results.plotting import new_figure
+from bulkedge.results.plotting import new_figure, to_the_edges
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -51,8 +51,7 @@ def draw_spectrum(
         bins = np.arange(left - width, right + 2 * width, width)
         weights = np.full(values.size, mass / values.size / width)
         axes.hist(values, bins=bins, weights=weights, color="#56B4E9", label=histogram)
-    angle = np.linspace(0, np.pi, 400)
-    grid = lower + (upper - lower) * np.sin(angle / 2) ** 2
+    grid = to_the_edges(lower, upper, 400)
     axes.plot(
         grid,
         law.pdf(grid),
@@ -96,9 +95,8 @@ def population_figure(ratio: float, values: Sequence[float], weights: Sequence[f
     bins = np.linspace(low - 0.02 * (high - low), high + 0.02 * (high - low), 90)
     share = np.full(spectrum.size, spectrum.size / p / spectrum.size / (bins[1] - bins[0]))
     axes.hist(spectrum, bins=bins, weights=share, color="#56B4E9", label="simulated")
-    angle = np.linspace(0, np.pi, 300)
     for index, (lower, upper) in enumerate(law.edges):
-        grid = lower + (upper - lower) * np.sin(angle / 2) ** 2
+        grid = to_the_edges(lower, upper, 300)
         axes.plot(grid, law.pdf(grid), color="#000000", lw=1.3, label=None if index else "general law")
     axes.set_xlabel("eigenvalue")
     axes.set_ylabel("density")
