@@ -100,11 +100,16 @@ class Number:
         return cls(value, radius, exact, digits, measured)
 
     @classmethod
+    def without_value(cls, expr: sp.Expr, digits: int = DIGITS, measured: bool = False) -> Number:
+        """An expression among quantities with symbols: it has no value there, also where it is a constant."""
+        return cls(None, None, expr, digits, measured)
+
+    @classmethod
     def _of_expression(cls, expr: sp.Expr, digits: int) -> Number:
         from bulkedge.theory.numbers.ball import enclose_expr
 
         if expr.free_symbols:
-            return cls(None, None, expr, digits)
+            return cls.without_value(expr, digits)
         found = enclose_expr(expr, digits)
         return cls(found.value, found.error, expr, digits)
 
@@ -154,8 +159,7 @@ class Number:
         """
         from bulkedge.results.substitution import read_values
 
-        given = {values[0]: values[1]} if len(values) == 2 else values[0]
-        return self.substituted(read_values(given, self.free_symbols))
+        return self.substituted(read_values(values, self.free_symbols))
 
     def substituted(self, values: Mapping[Any, Any], constants: Mapping[Any, Any] | None = None) -> Number:
         """The Number with exact values put for symbols; `constants` are symbols that stand for enclosed numbers."""

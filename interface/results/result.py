@@ -103,7 +103,7 @@ class Result:
         from bulkedge.results.substitution import read_values
         from bulkedge.results.symbolic import mapped
 
-        given = read_values({values[0]: values[1]} if len(values) == 2 else values[0], self.free_symbols)
+        given = read_values(values, self.free_symbols)
         found: Quantities = mapped(self._stated, lambda x: x.substituted(given, self.constants()))
         return found
 

@@ -22,8 +22,8 @@ def assumptions(symbol: sp.Symbol) -> str:
     return " ".join(words)
 
 
-def read_values(values: Any, symbols: frozenset[Any]) -> dict[Any, Any]:
-    """What is put for which symbol, exactly: a mapping, or pairs; names stand for their symbols.
+def read_values(values: tuple[Any, ...], symbols: frozenset[Any]) -> dict[Any, Any]:
+    """What is put for which symbol, exactly: (symbol, value), or one mapping or pairs; names stand for their symbols.
 
     Errors: InputError for a name that is not there, and for a value that contradicts the symbol's assumptions.
     """
@@ -34,7 +34,7 @@ def read_values(values: Any, symbols: frozenset[Any]) -> dict[Any, Any]:
 
     known = {s.name: s for s in symbols}
     found = {}
-    for key, value in dict(values).items():
+    for key, value in dict([values] if len(values) == 2 else values[0]).items():
         name = key.name if isinstance(key, sp.Symbol) else str(key)
         if name not in known:
             raise InputError(

@@ -35,7 +35,7 @@ def mapped(value: Any, function: Callable[[Number], Any]) -> Any:
 def without_values(quantities: Quantities) -> Quantities:
     """The quantities as the JSON has them where symbols are left: none has a value, also where it is a constant."""
     found: Quantities = mapped(
-        quantities, lambda x: x if x.exact is None else Number(None, None, x.exact, x.digits, x.measured)
+        quantities, lambda x: x if x.exact is None else Number.without_value(x.exact, x.digits, x.measured)
     )
     return found
 

@@ -54,7 +54,7 @@ class HermiteResult(Result):
             "information_exponent": self.information_exponent,
             "coefficients": [
                 *(Row({"k": c.k, "value": Number.of(c, digits=self.digits)}) for c in self.found),
-                *(Row({"k": k, "value": Number(None, None, c, self.digits)}) for k, c in enumerate(self.terms)),
+                *(Row({"k": k, "value": Number.without_value(c, self.digits)}) for k, c in enumerate(self.terms)),
             ],
         }
 
@@ -84,7 +84,7 @@ class HermiteResult(Result):
         from bulkedge.results.substitution import read_values
         from bulkedge.theory.functions.parametric import at, symbols_of
 
-        given = read_values({values[0]: values[1]} if len(values) == 2 else values[0], self.free_symbols)
+        given = read_values(values, self.free_symbols)
         if self.terms and set(given) == symbols_of(self.function):
             return hermite(at(self.function, given), len(self.terms) - 1, self.convention, self.digits)._stated
         return super().subs(given)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 HAS_CURVE = True
 HAS_PROGRAM = True
 _MAX_MEAN = 1000  # exponentials cut at a kink cancel over as many orders of magnitude
+_PHI2 = "Phi2(h, k, r) = P(X <= h, Y <= k), standard normals of correlation r (by Owen's T)"
 _LAW = "the law of (u, v), the second function"
 _MEAN: dict[str, Any] = {"low": -_MAX_MEAN, "high": _MAX_MEAN, "group": _LAW, "letters": True}
 
@@ -75,7 +76,7 @@ class KernelResult(Result):
                 "expansion_at_one": _text(self.expansion_at_one),
                 "series": [
                     *(Row({"k": c.k, "value": Number.of(c, digits=self.digits)}) for c in self.terms),
-                    *(Row({"k": k, "value": self._letter(c)}) for k, c in enumerate(self.letters)),
+                    *(Row({"k": k, "value": Number.without_value(c, self.digits)}) for k, c in enumerate(self.letters)),
                 ],
                 "value": self._number(self.enclosed, self.at),
                 "covariance": self._covariance(),
@@ -88,11 +89,8 @@ class KernelResult(Result):
 
     def _number(self, found: Enclosure | None, letter: sp.Expr | None) -> Number | None:
         if letter is not None:
-            return self._letter(letter)
+            return Number.without_value(letter, self.digits)
         return None if found is None else Number.of(found, digits=self.digits)
-
-    def _letter(self, expr: sp.Expr) -> Number:
-        return Number(None, None, expr, self.digits)
 
     @property
     def free_symbols(self) -> frozenset[Any]:
@@ -106,7 +104,7 @@ class KernelResult(Result):
         from bulkedge.results.symbolic import expressions
 
         shown = self.at if self.at is not None else self.closed_form if self.enclosed is None else None
-        value = {} if shown is None else {"value": self._letter(shown)}
+        value = {} if shown is None else {"value": Number.without_value(shown, self.digits)}
         known = {} if self.enclosed is None else {"value": self._number(self.enclosed, None)}
         return expressions({**known, **value, **series})
 
@@ -115,7 +113,7 @@ class KernelResult(Result):
         from bulkedge.results.substitution import read_values
         from bulkedge.theory.functions.parametric import at, symbols_of
 
-        given = read_values({values[0]: values[1]} if len(values) == 2 else values[0], self.free_symbols)
+        given = read_values(values, self.free_symbols)
         own = symbols_of(self.first, self.second).union(*(e.free_symbols for _, e in self.law))
         if self.letters and self.closed_form is None and set(given) == own:
             law = {name: e.subs(given) for name, e in self.law}
@@ -135,7 +133,11 @@ class KernelResult(Result):
         if shown is None:
             raise InputError("python", f"no closed form is known for {self.function.name}", "use --json")
         return program(
-            self.command, Quantities({"value": self._letter(shown)}), self.inputs, (f"{self.setting} (K1)",), {}
+            self.command,
+            Quantities({"value": Number.without_value(shown, self.digits)}),
+            self.inputs,
+            (f"{self.setting} (K1)",),
+            {},
         )
 
     def payload(self) -> dict[str, Any]:
@@ -309,7 +311,7 @@ def kernel(
     if closed is None:
         notes.append("no closed form is known")
     elif "Phi2" in str(closed):
-        notes.append("Phi2(h, k, r) = P(X <= h, Y <= k), standard normals of correlation r (by Owen's T)")
+        notes.append(_PHI2)
     inputs = {
         "function": f.name,
         **{name: None if q is None else str(q) for name, q in {"rho": correlation, **given}.items()},
@@ -408,7 +410,7 @@ def _with_symbols(asked: Any) -> KernelResult:
         except InputError as undecided:
             notes.append(f"no expansion at rho = 1: {undecided.problem}")
     if shown is not None and "Phi2" in str(shown):
-        notes.append("Phi2(h, k, r) = P(X <= h, Y <= k), standard normals of correlation r (by Owen's T)")
+        notes.append(_PHI2)
     return KernelResult(
         inputs=asked.inputs,
         setting=_setting(in_covariances, other is not None, means),

@@ -121,13 +121,13 @@ class SymbolicSphere(Result):
                         {
                             "degree": degree if isinstance(degree, int) else str(degree),
                             "multiplicity": str(multiplicity),
-                            "value": self._letter(eta**2),
-                            "eta": self._letter(eta),
+                            "value": Number.without_value(eta**2, self.digits),
+                            "eta": Number.without_value(eta, self.digits),
                         }
                     )
                     for degree, multiplicity, eta in self.found
                 ],
-                "second_moment": self._letter(self.square),
+                "second_moment": Number.without_value(self.square, self.digits),
             }
         )
 
@@ -137,9 +137,6 @@ class SymbolicSphere(Result):
         for row, (_, _, eta) in zip(found["eigenvalues"], self.found, strict=True):
             row["exact"] = str(eta)
         return found
-
-    def _letter(self, expr: sp.Expr) -> Number:
-        return Number(None, None, expr, self.digits)
 
     @property
     def free_symbols(self) -> frozenset[Any]:
@@ -155,8 +152,8 @@ class SymbolicSphere(Result):
 
     @property
     def _listed(self) -> Quantities:
-        etas = tuple(self._letter(eta) for _, _, eta in self.found)
-        return Quantities({"eta": etas, "second_moment": self._letter(self.square)})
+        etas = tuple(Number.without_value(eta, self.digits) for _, _, eta in self.found)
+        return Quantities({"eta": etas, "second_moment": Number.without_value(self.square, self.digits)})
 
     def python(self) -> str:
         """A program: one function of the symbols; the last axis of `eta` is the degree."""
