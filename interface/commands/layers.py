@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -153,11 +154,21 @@ class Beside:
     against: str | None = None
     directions: str | None = None
 
-    def matrix(self, argument: str, name: str) -> Any:
-        """The array of that name in a checkpoint (its only one, where it holds one), or None where there is none."""
+    @functools.cached_property
+    def asked(self) -> dict[str, str]:
+        """The checkpoints that are given, by argument."""
+        return {f.name: path for f in fields(self) if (path := getattr(self, f.name)) is not None}
+
+    @functools.cached_property
+    def listed(self) -> dict[str, tuple[Tensor, ...]]:
+        """What each of them holds, listed once for all layers; the arrays are read one by one."""
         from bulkedge.numerics.weights.weight_files import tensors
 
-        held = tensors(getattr(self, argument), argument)
+        return {name: tensors(path, name) for name, path in self.asked.items()}
+
+    def matrix(self, argument: str, name: str) -> Any:
+        """The array of that name in a checkpoint (its only one, where it holds one), or None where there is none."""
+        held = self.listed[argument]
         found = [t for t in held if t.name == name] or (list(held) if len(held) == 1 else [])
         if not found:
             return None
@@ -175,17 +186,15 @@ def layers(
 ) -> LayersResult:
     """The report on every matrix of the files whose name matches; what cannot be analysed is a row with its problem."""
     from bulkedge.numerics.trials.store import Store
-    from bulkedge.numerics.weights.weight_files import tensors
     from bulkedge.results.progress import RichProgress
 
     pattern = array or "*"
     chosen = [(str(file), tensor) for file in files for tensor in _chosen(file, pattern)]
     options = {"alarm": alarm, "scale": None if scale is None else float(scale), "seed": inputs["seed"]}
     beside = beside or Beside()
-    asked = {name: path for name, path in vars(beside).items() if path is not None}
-    for name, path in asked.items():
-        tensors(path, name)  # unusable files are said before anything is computed
-        options[name] = _state(path)
+    asked = beside.asked
+    for name in beside.listed:  # unusable files are said before anything is computed
+        options[name] = _state(asked[name])
     rows = []
     with Store(store) if store is not None else nullcontext() as kept, RichProgress() as progress:
         progress.start("layers", len(chosen))
