@@ -87,17 +87,22 @@ def prediction(what: str, function: Callable[..., Any]) -> tuple[float, float]:
     return value, error
 
 
-def _code(function: Callable[..., Any]) -> Any:
+def _bound(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function below bound arguments."""
     while isinstance(function, functools.partial):
         function = function.func
+    return function
+
+
+def _code(function: Callable[..., Any]) -> Any:
+    function = _bound(function)
     code = getattr(function, "__code__", None)
     ours = (getattr(function, "__module__", None) or "").partition(".")[0] == "bulkedge"
     return None if ours else code
 
 
 def _file(function: Callable[..., Any], code: Any) -> str:
-    while isinstance(function, functools.partial):
-        function = function.func
+    function = _bound(function)
     # In a worker the code came without its file; the function's module remembers it.
     name = getattr(function, "__globals__", {}).get("__file__") or code.co_filename
     return str(name).replace("\\", "/").rpartition("/")[2]
